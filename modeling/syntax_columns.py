@@ -1,0 +1,79 @@
+"""The syntax columns as arguments of a model: their names in `forward`, and which of them it can work with.
+
+Shapes: B sequences, T tokens.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+from transformers.utils import logging
+
+logger = logging.get_logger(__name__)
+
+__all__ = ["SYNTAX_COLUMNS", "check_ranges", "needed_columns", "with_syntax_columns"]
+
+SYNTAX_COLUMNS = ("upos_ids", "casing_ids", "subword_ids", "deprel_ids", "head_positions")
+
+
+def with_syntax_columns(forward: Callable) -> Callable:
+    """Names the syntax columns in the signature of a `forward` that hands them on among its keyword arguments.
+
+    `Trainer` drops the columns of a data set that it does not see there.
+    """
+
+    @functools.wraps(forward)
+    def forward_with_columns(self, *args, **kwargs):
+        return forward(self, *args, **kwargs)
+
+    signature = inspect.signature(forward)
+    *parameters, keywords = signature.parameters.values()
+    columns = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=torch.LongTensor | None)
+        for name in SYNTAX_COLUMNS
+    ]
+    forward_with_columns.__signature__ = signature.replace(parameters=[*parameters, *columns, keywords])
+    return forward_with_columns
+
+
+def needed_columns(needed: tuple[str, ...], given: Mapping[str, Tensor | None]) -> dict[str, Tensor] | None:
+    """Picks the columns a model needs from those it is given, each `(B, T)`; `None` if it is given none of them.
+
+    Raises:
+        ValueError: If some but not all of the needed columns are given.
+    """
+    missing = [name for name in needed if given.get(name) is None]
+    if not missing:
+        return {name: column for name in needed if (column := given[name]) is not None}
+    if len(missing) < len(needed):
+        raise ValueError(
+            f"the model needs the columns {list(needed)}, but {missing} are missing: "
+            "call the tokenizer with columns=model.config.syntax_columns"
+        )
+    if not torch.compiler.is_compiling():
+        logger.warning_once(
+            f"called without {list(needed)}: the model runs without syntax. A syntax tokenizer makes these columns."
+        )
+    return None
+
+
+def check_ranges(columns: Mapping[str, Tensor], sizes: Mapping[str, int]) -> None:
+    """Checks that ids are below the size of their vocabulary; only on the CPU, outside compilation and export.
+
+    Raises:
+        ValueError: Naming the column, the example and the value.
+    """
+    for name, column in columns.items():
+        if column.device.type != "cpu" or torch.compiler.is_compiling() or torch.jit.is_tracing():
+            return
+        if column.numel() == 0:
+            continue
+        low, high = torch.aminmax(column)
+        if low < 0 or high >= sizes[name]:
+            example, position = ((column < 0) | (column >= sizes[name])).nonzero()[0].tolist()
+            raise ValueError(
+                f"{name} of example {example} has {column[example, position].item()} at position {position}; "
+                f"values are 0 to {sizes[name] - 1}"
+            )

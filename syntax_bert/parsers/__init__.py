@@ -1,0 +1,1 @@
+"""Where parsers come from: the embedded English model and CoNLL-U files."""

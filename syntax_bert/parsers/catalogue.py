@@ -1,0 +1,37 @@
+"""The parsers that are part of the package."""
+
+import os
+from pathlib import Path
+
+from ..tokenization.udpipe_parser import UDPipeParser
+
+__all__ = ["load_parser", "parser_path"]
+
+EMBEDDED = {"en": "english-ewt.udpipe"}
+
+
+def parser_path(language: str) -> str:
+    """Gives the path of the UDPipe model of a language (ISO 639-1 code), such as "en".
+
+    Raises:
+        ValueError: If there is none; a path of your own `.udpipe` file can be given wherever a parser is asked for.
+    """
+    if language not in EMBEDDED:
+        raise ValueError(
+            f"no embedded parser for {language!r}, only for {sorted(EMBEDDED)}; give the path of a .udpipe file"
+        )
+    return str(Path(__file__).parent / EMBEDDED[language])
+
+
+def load_parser(name: str, beam_size: int | None = None):
+    """Makes the parser that a command line names: a language code, a `.udpipe` file or a `.conllu` file.
+
+    Raises:
+        ValueError: If the name is neither a file nor the code of an embedded parser.
+    """
+    if name.endswith(".conllu"):
+        from .conllu_parser import ConlluParser  # needs the extra "training"
+
+        return ConlluParser(name)
+    path = name if name.endswith(".udpipe") or os.path.sep in name else parser_path(name)
+    return UDPipeParser(path) if beam_size is None else UDPipeParser(path, beam_size)

@@ -1,0 +1,8 @@
+"""Text to syntax columns; travels to the Hub beside every tokenizer.
+
+- `universal_dependencies`: tag sets, their ids, `Parse`
+- `wordpiece_alignment`: a parse and wordpieces to the five columns; labels of words and spans to wordpieces
+- `udpipe_parser`: the default parser
+- `tokenization_syntax`: what all syntax tokenizers share
+- `tokenization_syntax_fast`: `SyntaxTokenizerFast`
+"""

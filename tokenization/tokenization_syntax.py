@@ -1,0 +1,324 @@
+"""What every syntax-aware tokenizer shares: its parser, the syntax columns of a call, padding, saving the parser."""
+
+import inspect
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from transformers import BatchEncoding, PreTrainedTokenizerBase
+from transformers.configuration_utils import PreTrainedConfig
+from transformers.utils import cached_file, logging
+
+from .udpipe_parser import UDPipeParser, find_surrogate
+from .universal_dependencies import DEPRELS, SYNTAX_COLUMNS, UPOS, Parse
+from .wordpiece_alignment import syntax_columns
+
+logger = logging.get_logger(__name__)
+
+__all__ = ["SyntaxTokenizerMixin"]
+
+CALL = inspect.signature(PreTrainedTokenizerBase.__call__)
+HUB_OPTIONS = ("cache_dir", "force_download", "local_files_only", "proxies", "revision", "subfolder", "token")
+
+
+class SyntaxTokenizerMixin:
+    """Adds syntax columns to a tokenizer, beside every key that it returns without them.
+
+    `tokenizer(text, text_pair, ...)` takes all the usual arguments, and besides them
+
+    - `parses`, `parses_pair`: a `Parse` for each text instead of the tokenizer's parser; `None` leaves a text without
+      syntax. For texts given as words, the parse of the words joined by one space.
+    - `languages`, `languages_pair`: language code of all texts, or one for each; `languages_pair` is `languages` if
+      not given.
+
+    The settings (`parser` file names, `columns`, `beam_size`) live in `init_kwargs["syntax"]` and so in
+    tokenizer_config.json; the parser files lie beside it.
+    """
+
+    _auto_class = "AutoTokenizer"
+    _parser: Any = None
+    _config_columns: tuple[str, ...] | None = None
+
+    @property
+    def parser(self):
+        """The parser object, or `None`."""
+        return self._parser
+
+    @property
+    def syntax_columns(self) -> tuple[str, ...]:
+        """The columns a call adds: those asked for, else those the model's config needs, else all five."""
+        chosen = self.init_kwargs.get("syntax", {}).get("columns")
+        if chosen is not None:
+            return tuple(chosen)
+        return SYNTAX_COLUMNS if self._config_columns is None else self._config_columns
+
+    def _set_syntax(self, parser, columns: Sequence[str] | None, beam_size: int | None, config: dict) -> None:
+        """Sets the parser, the columns, and what the model's config says of them, and checks that they agree."""
+        unknown = [column for column in columns or () if column not in SYNTAX_COLUMNS]
+        if unknown:
+            raise ValueError(f"unknown columns {unknown}; the syntax columns are {list(SYNTAX_COLUMNS)}")
+        for name, labels in (("upos_labels", UPOS), ("deprel_labels", DEPRELS)):
+            if tuple(config.get(name, labels)) != labels:
+                raise ValueError(f"the model's {name} {config[name]} are not those of the tokenizer, {list(labels)}")
+        if config.get("syntax_columns") is not None:
+            self._config_columns = tuple(config["syntax_columns"])
+        if isinstance(parser, (str, Path, Mapping)):
+            parser = UDPipeParser(parser) if beam_size is None else UDPipeParser(parser, beam_size)
+        elif beam_size is not None and parser is not None:
+            raise ValueError("beam_size is for parsers given by path; set it on the parser object")
+        self._parser = parser
+        files = {language: name for language, name, _ in self._parser_files()}
+        self.init_kwargs["syntax"] = {
+            "parser": files.get(None, files) or None,
+            "columns": None if columns is None else list(columns),
+            "beam_size": self._parser.beam_size if files else None,
+        }
+
+    def _parser_files(self) -> list[tuple[str | None, str, str]]:
+        """Lists language, bare file name in a checkpoint and present path of each parser file."""
+        if not isinstance(self._parser, UDPipeParser):
+            return []
+        paths = self._parser.paths
+        names = [Path(path).name for path in paths.values()]
+        return [
+            (language, name if names.count(name) == 1 else f"{language}-{name}", path)
+            for (language, path), name in zip(paths.items(), names, strict=True)
+        ]
+
+    def __getattr__(self, key: str):
+        # A reloaded tokenizer is built from tokenizer.json; what its base class set from init_kwargs is found there.
+        try:
+            return super().__getattr__(key)
+        except AttributeError:
+            init_kwargs = self.__dict__.get("init_kwargs", {})
+            if key.startswith("__") or key not in init_kwargs:
+                raise
+            return init_kwargs[key]
+
+    def __call__(
+        self,
+        text=None,
+        text_pair=None,
+        *args,
+        parses: Parse | Sequence[Parse | None] | None = None,
+        parses_pair: Parse | Sequence[Parse | None] | None = None,
+        languages: str | Sequence[str | None] | None = None,
+        languages_pair: str | Sequence[str | None] | None = None,
+        **kwargs,
+    ) -> BatchEncoding:
+        """Encodes texts as the base tokenizer does and adds the syntax columns; see the class for the new arguments.
+
+        Raises:
+            ValueError: Without parser and `parses`, or if a parse is not of its text; the message names the example.
+        """
+        call = CALL.bind(self, text, text_pair, *args, **kwargs).arguments
+        options = {**call, **(call.get("tokenizer_kwargs") or {}), **call.get("kwargs", {})}
+        is_split_into_words = bool(options.get("is_split_into_words"))
+        if text is None:
+            return super().__call__(text, text_pair, *args, **kwargs)
+        is_batched = isinstance(text, (list, tuple)) and (
+            not is_split_into_words or bool(text) and isinstance(text[0], (list, tuple))
+        )
+        firsts, seconds = split_pairs(text, text_pair, is_batched, is_split_into_words)
+        for index, example in enumerate(zip(firsts, seconds, strict=True)):
+            check_encodable(example, index)
+        encoding = super().__call__(text, text_pair, *args, **kwargs)
+        if not self.syntax_columns:
+            return encoding
+        if languages_pair is None:
+            languages_pair = languages
+        first_parses = self._parses(firsts, parses, languages, is_batched, is_split_into_words)
+        second_parses = self._parses(seconds, parses_pair, languages_pair, is_batched, is_split_into_words)
+
+        windows = encoding.encodings
+        examples = encoding.get("overflow_to_sample_mapping", range(len(windows)))
+        rows: dict[str, list[list[int]]] = {column: [] for column in self.syntax_columns}
+        for window, example in zip(windows, examples, strict=True):
+            spans = window.offsets
+            if is_split_into_words:
+                spans = spans_in_joined_words(window, firsts[example], seconds[example])
+            made = syntax_columns(
+                (first_parses[example], second_parses[example]),
+                spans,
+                window.sequence_ids,
+                window.attention_mask,
+                self.syntax_columns,
+            )
+            for column, values in made.items():
+                rows[column].append(values)
+        return_tensors = options.get("return_tensors")
+        if return_tensors is not None:
+            encoding.update(BatchEncoding(rows, tensor_type=return_tensors))
+        elif is_batched or options.get("return_overflowing_tokens"):
+            encoding.update(rows)
+        else:
+            encoding.update({column: values[0] for column, values in rows.items()})
+        return encoding
+
+    def _parses(self, texts, parses, languages, is_batched: bool, is_split_into_words: bool) -> list[Parse | None]:
+        """Parses the texts that are there (not `None`), or checks the parses given for them."""
+        present = [index for index, text in enumerate(texts) if text is not None]
+        by_text: list[Parse | None] = [None] * len(texts)
+        dependencies = not {"deprel_ids", "head_positions"}.isdisjoint(self.syntax_columns)
+        if parses is not None:
+            given = list(parses) if is_batched else [parses[0] if isinstance(parses, (list, tuple)) else parses]
+            if len(given) != len(texts):
+                raise ValueError(f"{len(given)} parses are given for {len(texts)} texts")
+            for index in present:
+                check_parse(given[index], texts[index], index, dependencies)
+                by_text[index] = given[index]
+            return by_text
+        if not present:
+            return by_text
+        if self._parser is None:
+            raise ValueError(
+                f"{type(self).__name__} has no parser: load it with parser=PATH (for English, "
+                'syntax_bert.parser_path("en")), give parses= with the texts, or set columns=() for no syntax'
+            )
+        codes = list(languages) if isinstance(languages, (list, tuple)) else [languages] * len(texts)
+        if len(codes) != len(texts):
+            raise ValueError(f"{len(codes)} languages are given for {len(texts)} texts")
+        keys = [(tuple(texts[i]) if is_split_into_words else texts[i], codes[i]) for i in present]
+        unique = list(dict.fromkeys(keys))
+        parse = self._parser.parse_words if is_split_into_words else self._parser.parse
+        made = parse([text for text, _ in unique], [code for _, code in unique], dependencies)
+        parse_of = dict(zip(unique, made, strict=True))
+        for index, key in zip(present, keys, strict=True):
+            check_parse(parse_of[key], texts[index], index, dependencies)
+            by_text[index] = parse_of[key]
+        return by_text
+
+    def _pad(
+        self,
+        encoded_inputs,
+        max_length=None,
+        padding_strategy=None,
+        pad_to_multiple_of=None,
+        padding_side=None,
+        return_attention_mask=None,
+    ):
+        length = len(encoded_inputs[self.model_input_names[0]])
+        padded = super()._pad(
+            encoded_inputs, max_length, padding_strategy, pad_to_multiple_of, padding_side, return_attention_mask
+        )
+        difference = len(padded[self.model_input_names[0]]) - length
+        on_the_left = (padding_side or self.padding_side) == "left"
+        for column in SYNTAX_COLUMNS:
+            if column not in padded:
+                continue
+            values = list(padded[column])
+            if len(values) != length:
+                raise ValueError(f"{column} has {len(values)} values for {length} tokens")
+            if column == "head_positions":
+                if any(not 0 <= position < length for position in values):
+                    raise ValueError(f"head_positions {values} point outside their sequence of {length} tokens")
+                if on_the_left:
+                    values = [position + difference for position in values]
+            padding = [0] * difference
+            padded[column] = padding + values if on_the_left else values + padding
+        return padded
+
+    def _save_pretrained(self, save_directory, file_names, *args, **kwargs):
+        file_names = super()._save_pretrained(save_directory, file_names, *args, **kwargs)
+        files = self._parser_files()
+        if self._parser is not None and not files:
+            logger.warning(
+                f"a {type(self._parser).__name__} cannot be saved with the tokenizer: give parser= again on loading"
+            )
+        for _, name, path in files:
+            target = Path(save_directory) / name
+            if not (target.exists() and target.samefile(path)):
+                shutil.copyfile(path, target)
+            file_names += (str(target),)
+        return file_names
+
+
+def model_config(name_or_path: str, kwargs: Mapping[str, Any]) -> dict:
+    """Reads config.json of a checkpoint as it is; a folder without one gives an empty dictionary."""
+    try:
+        return PreTrainedConfig.get_config_dict(name_or_path, **hub_options(kwargs))[0]
+    except OSError:
+        return {}
+
+
+def hub_options(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Picks the arguments of `from_pretrained` that say where the files of a checkpoint are."""
+    return {name: kwargs[name] for name in HUB_OPTIONS if name in kwargs}
+
+
+def saved_parser(parser: str | Mapping[str, str] | None, name_or_path: str, kwargs: Mapping[str, Any]):
+    """Finds the parser files that a checkpoint names, in its folder or by fetching them from the Hub.
+
+    Raises:
+        ValueError: If a name is more than a bare file name.
+        OSError: If a file is not there.
+    """
+
+    def find(name: str) -> str:
+        if Path(name).name != name or "\\" in name:
+            raise ValueError(f"{name_or_path} names the parser {name!r}; it must be a plain file of the checkpoint")
+        return cached_file(name_or_path, name, **hub_options(kwargs))
+
+    if isinstance(parser, Mapping):
+        return {language: find(name) for language, name in parser.items()}
+    return find(parser) if parser else None
+
+
+def split_pairs(text, text_pair, is_batched: bool, is_split_into_words: bool) -> tuple[list, list]:
+    """Gives the first and the second text (or `None`) of each example, for every calling form of `__call__`."""
+    if not is_batched:
+        return [text], [text_pair if text_pair else None]
+    if text_pair is not None:
+        return list(text), list(text_pair)
+    firsts, seconds = [], []
+    for example in text:
+        inner = example[0] if isinstance(example, (list, tuple)) and example else None
+        is_pair = isinstance(inner, (list, tuple)) if is_split_into_words else isinstance(inner, str)
+        first, second = example if is_pair else (example, None)
+        firsts.append(first)
+        seconds.append(second)
+    return firsts, seconds
+
+
+def check_encodable(texts: Sequence, index: int) -> None:
+    """Refuses lone surrogates, which neither tokenizer nor parser can read, by example and character."""
+    for text in texts:
+        for piece in text if isinstance(text, (list, tuple)) else [text]:
+            position = find_surrogate(piece) if isinstance(piece, str) else None
+            if position is not None:
+                raise ValueError(
+                    f"example {index} has a lone surrogate, {piece[position]!r}, at character {position}: "
+                    "remove it, or decode the file with the right encoding"
+                )
+
+
+def check_parse(parse: Parse | None, text, index: int, dependencies: bool) -> None:
+    """Checks that a parse is of its text and has the trees that the columns need."""
+    if parse is None:
+        return
+    if not isinstance(text, str):
+        text = " ".join(text)
+    if parse.text != text:
+        raise ValueError(f"example {index}: the parse is of {parse.text[:80]!r}, but the text is {text[:80]!r}")
+    if dependencies and parse.parents is None:
+        raise ValueError(
+            f"example {index}: the parse has only tags, but deprel_ids and head_positions need trees; "
+            "parse it, or leave these two out of columns="
+        )
+
+
+def spans_in_joined_words(window, first: Sequence[str], second: Sequence[str] | None) -> list[tuple[int, int]]:
+    """Turns offsets inside words into offsets inside the words joined by one space."""
+    bases: list[list[int]] = []
+    for words in (first, second or ()):
+        position, base = 0, []
+        for word in words:
+            base.append(position)
+            position += len(word) + 1
+        bases.append(base)
+    spans = []
+    for (start, end), word, text in zip(window.offsets, window.word_ids, window.sequence_ids, strict=True):
+        base = 0 if text is None else bases[text][word]
+        spans.append((base + start, base + end))
+    return spans

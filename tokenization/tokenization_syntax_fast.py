@@ -1,0 +1,79 @@
+"""A fast tokenizer (WordPiece, Unigram, byte-level BPE) that also gives each wordpiece its syntax."""
+
+from collections.abc import Mapping, Sequence
+
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from transformers.models.auto.tokenization_auto import get_tokenizer_config
+
+from .tokenization_syntax import SyntaxTokenizerMixin, hub_options, model_config, saved_parser
+
+__all__ = ["SyntaxTokenizerFast"]
+
+ADOPTED = ("model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
+FILE_ARGUMENTS = ("tokenizer_object", "tokenizer_file", "vocab_file", "merges_file", "vocab", "merges", "backend")
+
+
+class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
+    """Any fast tokenizer with syntax columns.
+
+    ```python
+    tokenizer = SyntaxTokenizerFast.from_pretrained("bert-base-uncased", parser=parser_path("en"))
+    tokenizer("The cats sleep.", return_tensors="pt")  # input_ids, ..., upos_ids, ..., head_positions
+    ```
+
+    It defines no `__init__`: transformers would rebuild such a tokenizer from its bare vocabulary.
+    """
+
+    can_save_slow_tokenizer = False  # else the class is saved under its name without "Fast"
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        pretrained_model_name_or_path,
+        *init_inputs,
+        parser=None,
+        columns: Sequence[str] | None = None,
+        beam_size: int | None = None,
+        **kwargs,
+    ):
+        """Loads a syntax tokenizer, or the tokenizer of any checkpoint, which it adopts with all its attributes.
+
+        Args:
+            pretrained_model_name_or_path: Folder or Hub name of the checkpoint.
+            init_inputs: As in `AutoTokenizer.from_pretrained`.
+            parser: Path of a `.udpipe` file, a mapping of language codes to paths, or an object with the methods
+                `parse` and `parse_words` of `UDPipeParser`; by default the parser that the checkpoint carries.
+            columns: The syntax columns to make; by default those that the checkpoint's config needs, else all five.
+                Without `deprel_ids` and `head_positions` texts are only tagged.
+            beam_size: Width of the UDPipe parser's beam.
+            kwargs: As in `AutoTokenizer.from_pretrained`.
+
+        Raises:
+            ValueError: If the checkpoint has no fast tokenizer, a column is unknown, or the labels of the checkpoint's
+                config are not those of the tokenizer.
+        """
+        name = str(pretrained_model_name_or_path)
+        config = model_config(name, kwargs)
+        saved = get_tokenizer_config(name, **hub_options(kwargs)).get("syntax")
+        if saved is not None:
+            tokenizer = super().from_pretrained(name, *init_inputs, **kwargs)
+            parser = saved_parser(saved["parser"], name, kwargs) if parser is None else parser
+            columns = saved["columns"] if columns is None else columns
+            beam_size = saved["beam_size"] if beam_size is None and isinstance(parser, (str, Mapping)) else beam_size
+        else:
+            # AutoTokenizer maps the config of a syntax model to this class
+            loader = PreTrainedTokenizerFast if "syntax_columns" in config else AutoTokenizer
+            tokenizer = cls._adopt(loader.from_pretrained(name, *init_inputs, **kwargs))
+        tokenizer._set_syntax(parser, columns, beam_size, config)
+        return tokenizer
+
+    @classmethod
+    def _adopt(cls, base) -> "SyntaxTokenizerFast":
+        """Takes over the state of a fast tokenizer, and notes for saving what its class had set."""
+        if not base.is_fast:
+            raise ValueError(f"{base.name_or_path!r} has no fast tokenizer, only a {type(base).__name__}")
+        tokenizer = cls.__new__(cls)
+        tokenizer.__dict__.update(base.__dict__)
+        settings = {key: value for key, value in base.init_kwargs.items() if key not in FILE_ARGUMENTS}
+        tokenizer.init_kwargs = {**settings, **{key: getattr(base, key) for key in ADOPTED}}
+        return tokenizer

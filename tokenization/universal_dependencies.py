@@ -1,0 +1,125 @@
+"""Universal Dependencies: the tag sets, their ids, and `Parse`, the analysis of one text (https://universaldependencies.org)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+__all__ = [
+    "CASING",
+    "DEPRELS",
+    "DEPREL_IDS",
+    "SUBWORD",
+    "SYNTAX_COLUMNS",
+    "UPOS",
+    "UPOS_IDS",
+    "Parse",
+    "deprel_id",
+]
+
+SYNTAX_COLUMNS = ("upos_ids", "casing_ids", "subword_ids", "deprel_ids", "head_positions")
+
+UPOS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+DEPRELS = tuple(
+    "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed "
+    "flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
+    "xcomp".split()
+)
+CASING = ("none", "not_capitalised", "capitalised")
+SUBWORD = ("none", "B", "M", "E", "O")
+
+PADDING_ID, NONE_ID = 0, 1
+UPOS_IDS = {tag: index for index, tag in enumerate(UPOS, start=2)}
+DEPREL_IDS = {deprel: index for index, deprel in enumerate(DEPRELS, start=2)}
+
+
+def deprel_id(deprel: str) -> int:
+    """Gives the id of a relation without its subtype: `nsubj:pass` as `nsubj`; an unknown one is 1."""
+    return DEPREL_IDS.get(deprel) or DEPREL_IDS.get(deprel.partition(":")[0], NONE_ID)
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """The words of one text with their tags and, unless it was only tagged, their dependency trees.
+
+    Characters are code points of `text`. The syntactic words of a multiword token (French "du": de + le) all have
+    that token's characters. A text given as words is those words joined by one space.
+
+    Args:
+        text: The text that was parsed, unchanged.
+        starts: First character of each word, 0-based.
+        ends: Character after the last one of each word.
+        upos: Universal part-of-speech tag of each word.
+        sentence_ids: 0-based sentence of each word.
+        parents: 0-based word index of each word's head, -1 for a root; `None` when only tagged.
+        deprels: Relation of each word to its head; `None` when only tagged.
+
+    Raises:
+        ValueError: If lengths differ, words are not in text order, or the heads are not one tree a sentence.
+    """
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+    upos: Sequence[str]
+    sentence_ids: Sequence[int]
+    parents: Sequence[int] | None = None
+    deprels: Sequence[str] | None = None
+    depths: Sequence[int] | None = field(init=False, default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        num_words = len(self.starts)
+        columns = {"ends": self.ends, "upos": self.upos, "sentence_ids": self.sentence_ids}
+        if (self.parents is None) != (self.deprels is None):
+            raise ValueError("a Parse needs both parents and deprels, or neither when the text is only tagged")
+        if self.parents is not None and self.deprels is not None:
+            columns |= {"parents": self.parents, "deprels": self.deprels}
+        for name, column in columns.items():
+            if len(column) != num_words:
+                raise ValueError(f"a Parse of {num_words} words has {len(column)} {name}")
+        last_start = last_end = 0
+        for word, (start, end) in enumerate(zip(self.starts, self.ends, strict=True)):
+            if not (last_start <= start <= end <= len(self.text) and last_end <= end):
+                raise ValueError(
+                    f"word {word} covers characters {start} to {end}: words must be in text order and inside the "
+                    f"text of {len(self.text)} characters"
+                )
+            last_start, last_end = start, end
+        if self.parents is not None:
+            object.__setattr__(self, "depths", tree_depths(self.parents, self.sentence_ids))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def form(self, word: int) -> str:
+        """Gives the surface form of a word (of the whole token, for a part of a multiword token)."""
+        return self.text[self.starts[word] : self.ends[word]]
+
+
+def tree_depths(parents: Sequence[int], sentence_ids: Sequence[int]) -> list[int]:
+    """Counts the arcs from each word up to its root, and so checks that the words of each sentence are one tree.
+
+    Raises:
+        ValueError: On a cycle, a head out of range or in another sentence, no root or several roots.
+    """
+    depths = [-1] * len(parents)
+    roots: dict[int, int] = {}
+    for word, parent in enumerate(parents):
+        sentence = sentence_ids[word]
+        if parent == -1:
+            if sentence in roots:
+                raise ValueError(f"sentence {sentence} has two roots, words {roots[sentence]} and {word}")
+            roots[sentence] = word
+            depths[word] = 0
+        elif not 0 <= parent < len(parents) or sentence_ids[parent] != sentence:
+            raise ValueError(f"the head of word {word} is {parent}, which is no word of its sentence {sentence}")
+    for word in range(len(parents)):
+        path = []
+        ancestor = word
+        while depths[ancestor] == -1:
+            depths[ancestor] = -2  # on the path being walked
+            path.append(ancestor)
+            ancestor = parents[ancestor]
+        if depths[ancestor] == -2:
+            raise ValueError(f"the heads of sentence {sentence_ids[word]} form a cycle through word {ancestor}")
+        for depth, descendant in enumerate(reversed(path), start=depths[ancestor] + 1):
+            depths[descendant] = depth
+    return depths
