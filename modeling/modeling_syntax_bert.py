@@ -5,6 +5,8 @@ Every model takes the syntax columns of a syntax tokenizer beside the arguments 
 the bit: its syntax weights are zero until training moves them.
 """
 
+import functools
+
 import torch
 from torch import Tensor
 from transformers import (
@@ -194,6 +196,8 @@ class SyntaxBertForMultipleChoice(SyntaxBertPreTrainedModel, BertForMultipleChoi
         self.bert = SyntaxBertModel(config)
         self.post_init()
 
+    @with_syntax_columns
+    @functools.wraps(BertForMultipleChoice.forward)
     def forward(self, *args, **kwargs):
         """Flattens the columns to `(B · C, T)`, as the parent does with its own arguments."""
         for name in SYNTAX_COLUMNS:

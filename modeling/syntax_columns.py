@@ -44,9 +44,10 @@ def needed_columns(needed: tuple[str, ...], given: Mapping[str, Tensor | None]) 
     Raises:
         ValueError: If some but not all of the needed columns are given.
     """
-    missing = [name for name in needed if given.get(name) is None]
+    columns = {name: column for name, column in given.items() if name in needed and column is not None}
+    missing = [name for name in needed if name not in columns]
     if not missing:
-        return {name: column for name in needed if (column := given[name]) is not None}
+        return columns
     if len(missing) < len(needed):
         raise ValueError(
             f"the model needs the columns {list(needed)}, but {missing} are missing: "

@@ -1,0 +1,156 @@
+import copy
+import hashlib
+import pickle
+from multiprocessing import get_context
+
+import pytest
+
+from syntax_bert.data.conllu import ConlluError
+from syntax_bert.parsers.conllu_parser import ConlluParser
+from syntax_bert.tokenization.universal_dependencies import Parse
+
+STORY = """\
+# text = Cats purr.
+1	Cats	_	NOUN	_	_	2	nsubj	_	_
+2	purr	_	VERB	_	_	0	root	_	SpaceAfter=No
+3	.	_	PUNCT	_	_	2	punct	_	_
+
+# text = Cats
+1	Cats	_	PROPN	_	_	0	root	_	_
+
+# text = Il parle du chat
+1	Il	_	PRON	_	_	2	nsubj	_	_
+2	parle	_	VERB	_	_	0	root	_	_
+3-4	du	_	_	_	_	_	_	_	_
+3	de	_	ADP	_	_	5	case	_	_
+4	le	_	DET	_	_	5	det	_	_
+5	chat	_	NOUN	_	_	2	obl	_	_
+
+# text = No tree
+1	No	_	DET	_	_	_	_	_	_
+2	tree	_	NOUN	_	_	_	_	_	_
+"""
+OTHER = """\
+1	Stop	_	VERB	_	_	0	root	_	_
+
+# text = Cats purr.
+1	Cats	_	X	_	_	0	root	_	_
+2	purr.	_	X	_	_	1	dep	_	_
+"""
+
+
+@pytest.fixture
+def paths(tmp_path):
+    for name, content in {"story.conllu": STORY, "other.conllu": OTHER}.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    return [tmp_path / "story.conllu", tmp_path / "other.conllu"]
+
+
+@pytest.fixture
+def parser(paths):
+    return ConlluParser(paths)
+
+
+def test_text_of_one_sentence(parser):
+    cats, stop = parser.parse(["Cats purr.", "Stop"], languages=["en", None])
+    assert cats == Parse(
+        "Cats purr.", [0, 5, 9], [4, 9, 10], ["NOUN", "VERB", "PUNCT"], [0] * 3, [1, -1, 1], ["nsubj", "root", "punct"]
+    )
+    assert stop == Parse("Stop", [0], [4], ["VERB"], [0], [-1], ["root"])
+
+
+def test_text_of_several_sentences(parser):
+    text = "\n Cats purr. \n\n Cats Il parle du chat "
+    (parse,) = parser.parse([text])
+    assert parse.text == text
+    assert [parse.form(word) for word in range(9)] == ["Cats", "purr", ".", "Cats", "Il", "parle", "du", "du", "chat"]
+    assert parse.sentence_ids == [0, 0, 0, 1, 2, 2, 2, 2, 2]
+    assert parse.parents == [1, -1, 1, -1, 5, -1, 8, 8, 5]
+
+
+def test_text_from_the_middle_of_a_file(parser):
+    (parse,) = parser.parse(["Cats\tIl parle du chat"])
+    assert parse.upos[:2] == ["PROPN", "PRON"]
+
+
+def test_only_tags(parser):
+    cats, no_tree = parser.parse(["Cats purr.", "No tree"], dependencies=False)
+    assert cats == Parse("Cats purr.", [0, 5, 9], [4, 9, 10], ["NOUN", "VERB", "PUNCT"], [0] * 3)
+    assert no_tree.upos == ["DET", "NOUN"]
+
+
+def test_missing_tree_is_refused(parser):
+    with pytest.raises(ValueError, match="'No tree' has no heads .*dependencies=False"):
+        parser.parse(["Il parle du chat No tree"])
+
+
+@pytest.mark.parametrize(
+    "text", ["Cats purr", "Cats purr. Il parle du chat", "No tree Stop", "purr.", "Cats purr.Cats"]
+)
+def test_miss(parser, paths, text):
+    with pytest.raises(ValueError, match="of the 6 sentences of .*add the CoNLL-U file") as error:
+        parser.parse([text])
+    assert repr(text) in str(error.value)
+    assert all(str(path) in str(error.value) for path in paths)
+
+
+def test_miss_shortens_the_text(parser):
+    with pytest.raises(ValueError, match=f"^'{'x' * 80}' is"):
+        parser.parse(["x" * 100])
+
+
+def test_syntactic_words(parser):
+    (parse,) = parser.parse_words([["Il", "parle", "de", "le", "chat"]])
+    assert parse.text == "Il parle de le chat"
+    assert [parse.form(word) for word in range(5)] == ["Il", "parle", "de", "le", "chat"]
+    assert parse.parents == [1, -1, 4, 4, 1]
+
+
+def test_surface_tokens(parser):
+    parse, cats = parser.parse_words([("Il", "parle", "du", "chat"), ["Cats", "purr", "."]])
+    assert parse.text == "Il parle du chat"
+    assert [parse.form(word) for word in range(5)] == ["Il", "parle", "du", "du", "chat"]
+    assert parse.parents == [1, -1, 4, 4, 1]
+    assert (cats.text, cats.starts) == ("Cats purr .", [0, 5, 10])
+
+
+def test_missing_words(parser):
+    with pytest.raises(ValueError, match="'Cats purr, .'"):
+        parser.parse_words([["Cats", "purr,", "."]])
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_blank_text_has_no_words(parser, text):
+    assert parser.parse([text]) == [Parse(text, [], [], [], [], [], [])]
+    assert parser.parse([text], dependencies=False) == [Parse(text, [], [], [], [])]
+    assert parser.parse_words([[]]) == [Parse("", [], [], [], [], [], [])]
+
+
+def test_one_path_read_lazily(tmp_path):
+    path = tmp_path / "two_roots.conllu"
+    path.write_text("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n", encoding="utf-8")
+    parser = ConlluParser(str(path))
+    with pytest.raises(ConlluError, match=r":2: .*second root"):
+        parser.parse(["a b"])
+    assert ConlluParser(path, repair_roots=True).parse(["a b"])[0].parents == [-1, 0]
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere.conllu"):
+        ConlluParser(tmp_path / "nowhere.conllu")
+
+
+def test_state_is_stable_and_follows_the_content(parser, paths):
+    before = pickle.dumps(parser)
+    expected = parser.parse(["Cats purr."])
+    assert pickle.dumps(parser) == before
+    assert pickle.loads(before).parse(["Cats purr."]) == copy.deepcopy(parser).parse(["Cats purr."]) == expected
+    assert parser.__getstate__()["digests"][0] == hashlib.sha256(paths[0].read_bytes()).hexdigest()
+    paths[0].write_text(STORY.replace("PROPN", "NOUN") + "\n", encoding="utf-8")
+    assert pickle.dumps(parser) != before
+    assert pickle.loads(before).parse(["Cats"])[0].upos == ["NOUN"]
+
+
+def test_works_in_a_spawned_process(parser):
+    with get_context("spawn").Pool(1) as pool:
+        assert pool.map(parser.parse, [["Cats purr."]]) == [parser.parse(["Cats purr."])]
