@@ -49,7 +49,7 @@ class SyntaxBertPreTrainedModel(BertPreTrainedModel):
 
     config_class = SyntaxBertConfig
     config: SyntaxBertConfig
-    _no_split_modules = ["BertEmbeddings", "BertLayer", "SyntaxEmbeddings"]
+    _no_split_modules = ("BertEmbeddings", "BertLayer", "SyntaxEmbeddings")
 
     @torch.no_grad()
     def _init_weights(self, module):

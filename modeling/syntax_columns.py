@@ -34,7 +34,8 @@ def with_syntax_columns(forward: Callable) -> Callable:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=torch.LongTensor | None)
         for name in SYNTAX_COLUMNS
     ]
-    forward_with_columns.__signature__ = signature.replace(parameters=[*parameters, *columns, keywords])
+    signature = signature.replace(parameters=[*parameters, *columns, keywords])
+    setattr(forward_with_columns, "__signature__", signature)  # noqa: B010
     return forward_with_columns
 
 

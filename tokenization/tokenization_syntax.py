@@ -3,6 +3,7 @@
 import inspect
 import shutil
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ CALL = inspect.signature(PreTrainedTokenizerBase.__call__)
 HUB_OPTIONS = ("cache_dir", "force_download", "local_files_only", "proxies", "revision", "subfolder", "token")
 
 
-class SyntaxTokenizerMixin:
+class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
     """Adds syntax columns to a tokenizer, beside every key that it returns without them.
 
     `tokenizer(text, text_pair, ...)` takes all the usual arguments, and besides them
@@ -312,11 +313,7 @@ def spans_in_joined_words(window, first: Sequence[str], second: Sequence[str] | 
     """Turns offsets inside words into offsets inside the words joined by one space."""
     bases: list[list[int]] = []
     for words in (first, second or ()):
-        position, base = 0, []
-        for word in words:
-            base.append(position)
-            position += len(word) + 1
-        bases.append(base)
+        bases.append([0, *accumulate(len(word) + 1 for word in words)])
     spans = []
     for (start, end), word, text in zip(window.offsets, window.word_ids, window.sequence_ids, strict=True):
         base = 0 if text is None else bases[text][word]

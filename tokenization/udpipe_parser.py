@@ -4,13 +4,13 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from .universal_dependencies import Parse
 
 try:
-    import ufal.udpipe as udpipe
+    from ufal import udpipe
 except ImportError:  # a tokenizer that is only given parses works without it
     udpipe = None
 
@@ -25,7 +25,7 @@ def find_surrogate(text: str) -> int | None:
     return match.start() if match else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def load_model(path: str, modified_ns: int):
     """Loads a UDPipe model once a process; a file that changed is another model."""
     if udpipe is None:

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import permutations, product
 from math import prod
 from string import Formatter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["agreement_sentences", "agreement_splits"]
 
@@ -148,7 +148,7 @@ def _write(frame: Frame, num_pairs: int, held_out: bool | None, rng: random.Rand
             f"{num_pairs} pairs of {frame.phenomenon!r} asked for, the grammar makes {size}: ask for fewer"
         )
     for index in rng.sample(range(size), num_pairs):
-        values = []
+        values: list[Any] = []
         for slot in slots:
             index, digit = divmod(index, len(slot))
             values.append(slot[digit])
@@ -164,7 +164,7 @@ def _sentences(num_sentences: int, seed: int, held_out: bool | None) -> list[dic
     if num_sentences <= 0 or num_sentences % 2:
         raise ValueError(f"sentences come in pairs: expected a positive even number, got {num_sentences!r}")
     rng = random.Random(seed)
-    pairs = []
+    pairs: list[list[dict]] = []
     for position, frame in enumerate(FRAMES):
         pairs += _write(frame, len(range(position, num_sentences // 2, len(FRAMES))), held_out, rng)
     rng.shuffle(pairs)

@@ -116,7 +116,9 @@ class SentenceReader:
         text = "".join(spaced).rstrip() if self.text is None else self.text
         starts, ends, end = [], [], 0
         for token in self.tokens:
-            start = re.compile(r"\s*").match(text, end).end()
+            start = end
+            while text[start : start + 1].isspace():
+                start += 1
             end = start + len(token.form)
             if not text.startswith(token.form, start):
                 # Whitespace may differ: "10 000" with a no-break space in the text and a plain one in FORM.
@@ -199,8 +201,9 @@ def conllu_lines(sentence: ConlluSentence, sent_id: str) -> Iterator[str]:
                 yield f"{first - base}-{last - base}\t{surface}" + "\t_" * 7 + f"\t{misc}\n"
                 misc = "_"
             for word, form in zip(range(first, last + 1), forms, strict=True):
-                head, deprel = "_", "_"
-                if parse.parents is not None:
+                head: int | str = "_"
+                deprel = "_"
+                if parse.parents is not None and parse.deprels is not None:
                     head, deprel = max(parse.parents[word] - base, 0), parse.deprels[word] or "_"
                 yield f"{word - base}\t{form}\t_\t{parse.upos[word] or '_'}\t_\t_\t{head}\t{deprel}\t_\t{misc}\n"
         yield "\n"

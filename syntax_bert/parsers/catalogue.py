@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from ..tokenization.udpipe_parser import UDPipeParser
+from syntax_bert.tokenization.udpipe_parser import UDPipeParser
 
 __all__ = ["load_parser", "parser_path"]
 

@@ -17,7 +17,10 @@ __all__ = ["ConlluParser"]
 @cache
 def load_parses(paths: tuple[str, ...], modified_ns: tuple[int, ...], repair_roots: bool) -> tuple[list, dict, dict]:
     """Reads files once a process: Parses, `None` after each file, and indices by first characters and by words."""
-    parses, by_start, by_forms, by_tokens = [], {}, {}, {}
+    parses: list[Parse | None] = []
+    by_start: dict[str, list[int]] = {}
+    by_forms: dict[tuple[str, ...], tuple[Parse, Sequence[int]]] = {}
+    by_tokens: dict[tuple[str, ...], tuple[Parse, Sequence[int]]] = {}
     for path in paths:
         for sentence in read_conllu(path, repair_roots):
             parse, forms, tokens = sentence.parse, sentence.forms, surface_tokens(sentence.parse)
@@ -28,7 +31,7 @@ def load_parses(paths: tuple[str, ...], modified_ns: tuple[int, ...], repair_roo
             parses.append(parse)
         parses.append(None)
     for candidates in by_start.values():
-        candidates.sort(key=lambda index: -len(parses[index].text.strip()))  # one sentence before several
+        candidates.sort(key=lambda index: -len(getattr(parses[index], "text", "").strip()))  # one before several
     return parses, by_start, by_tokens | by_forms
 
 
@@ -122,7 +125,7 @@ def join(text: str, found: list[tuple[Parse, int]], dependencies: bool) -> Parse
         if dependencies and parse.parents is None:
             raise ValueError(f"{parse.text[:80]!r} has no heads in its CoNLL-U file; pass dependencies=False")
         base = len(rows)
-        tree = ([p + base if p >= 0 else p for p in parse.parents], parse.deprels) if dependencies else ()
+        tree = ([p + base if p >= 0 else p for p in parse.parents], parse.deprels) if parse.parents and dependencies else ()
         spans = ([position + shift for position in column] for column in (parse.starts, parse.ends))
         rows += zip(*spans, parse.upos, [sentence_id] * len(parse), *tree, strict=True)
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6 if dependencies else 4)]

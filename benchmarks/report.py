@@ -1,0 +1,94 @@
+"""Writes the figures of docs/RESULTS.md between its markers, from the JSON files in docs/results.
+
+python benchmarks/report.py
+"""
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+
+from syntax_bert.comparison import compare_systems, comparison_markdown
+from syntax_bert.metrics import PRIMARY_METRIC
+from syntax_bert.plots import plot_seeds
+
+DOCS = Path(__file__).parent.parent / "docs"
+RESULTS = DOCS / "results"
+METRIC_NAMES = {"cola": "Matthews correlation", "stsb": "Pearson correlation"}
+
+Scores = dict[str, dict[int, float]]
+
+
+def read(folder: Path) -> list[dict]:
+    """Reads the runs of a folder, the baseline before systems with few and with many features."""
+    runs = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))]
+    return sorted(runs, key=lambda run: (run["system"] != "plain", run["system"].count("+"), run["seed"]))
+
+
+def best_rates(runs: list[dict], metric: str) -> tuple[Scores, dict[str, float]]:
+    """Gives each system's scores at the learning rate with its best mean, out of the same rates for all."""
+    scores: dict[str, dict[float, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for run in runs:
+        scores[run["system"]][run["learning_rate"]][run["seed"]] = run["metrics"][metric]
+    shared = set.intersection(*(set(by_rate) for by_rate in scores.values()))
+    best = {
+        system: max(shared, key=lambda rate: (mean(by_rate[rate].values()), -rate))
+        for system, by_rate in scores.items()
+    }
+    return {system: scores[system][rate] for system, rate in best.items()}, best
+
+
+def glue() -> str:
+    """Writes one table a task, and its plot."""
+    by_task = defaultdict(list)
+    for run in read(RESULTS / "glue"):
+        by_task[run["task"]].append(run)
+    parts = []
+    for task, runs in sorted(by_task.items()):
+        metric = PRIMARY_METRIC[task]
+        scores, rates = best_rates(runs, f"eval_{metric}")
+        name = METRIC_NAMES.get(task, metric)
+        plot_seeds(scores, name, RESULTS / f"glue-{task}.png")
+        tried = sorted({run["learning_rate"] for run in runs})
+        chosen = ", ".join(f"{system} {rate:g}" for system, rate in rates.items())
+        parts.append(
+            f"### {task}\n\n{comparison_markdown(compare_systems(scores), name)}\n"
+            f"Learning rates tried: {', '.join(f'{rate:g}' for rate in tried)}; used: {chosen}.\n\n"
+            f"![{task}](results/glue-{task}.png)\n"
+        )
+    return "\n".join(parts)
+
+
+def demo() -> str:
+    """Writes the table of `make demo`."""
+    runs = read(RESULTS / "demo")
+    scores: Scores = defaultdict(dict)
+    for run in runs:
+        scores[run["system"]][run["seed"]] = run["metrics"]["eval_accuracy"]
+    return comparison_markdown(compare_systems(scores), "accuracy")
+
+
+def figures(name: str) -> str:
+    """Writes the JSON object that a benchmark printed."""
+    return f"```json\n{(RESULTS / 'benchmarks' / f'{name}.json').read_text(encoding='utf-8').strip()}\n```\n"
+
+
+def main() -> None:
+    """Replaces every block of RESULTS.md."""
+    file = DOCS / "RESULTS.md"
+    text = file.read_text(encoding="utf-8")
+    blocks = {
+        "glue": glue(),
+        "demo": demo(),
+        "preprocessing": figures("preprocessing"),
+        "overhead": figures("overhead"),
+    }
+    for name, block in blocks.items():
+        marked = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
+        text = marked.sub(lambda match, block=block: match[1] + block + match[2], text)
+    file.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

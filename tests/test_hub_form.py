@@ -1,0 +1,116 @@
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from transformers.dynamic_module_utils import get_imports, get_relative_imports
+
+import syntax_bert
+from syntax_bert.modeling.modeling_syntax_bert import AUTO_CLASSES
+
+ROOT = Path(__file__).parent.parent
+HUB_FILES = sorted(
+    path for folder in ("modeling", "tokenization") for path in (ROOT / folder).glob("*.py") if path.name != "__init__.py"
+)  # fmt: skip
+TEXTS = ["The cat sees the river.", "Who is sleeping?"]
+
+CLEAN_PROCESS = """
+import json, sys
+sys.modules["syntax_bert"] = None  # importing it fails
+import torch, transformers
+from transformers import AutoTokenizer, pipeline
+folder, auto_class, texts = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
+batch = tokenizer(texts, padding=True, return_tensors="pt")
+model = getattr(transformers, auto_class).from_pretrained(folder, trust_remote_code=True).eval()
+if auto_class == "AutoModelForMultipleChoice":
+    batch = {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
+with torch.no_grad():
+    output = model(**batch)[0].tolist()
+made = None
+tasks = {
+    "AutoModel": ("feature-extraction", texts),
+    "AutoModelForSequenceClassification": ("text-classification", texts),
+    "AutoModelForTokenClassification": ("token-classification", texts),
+    "AutoModelForMaskedLM": ("fill-mask", "The cat is [MASK]."),
+}
+if auto_class in tasks:
+    task, inputs = tasks[auto_class]
+    made = pipeline(task, model=folder, trust_remote_code=True)(inputs, batch_size=2)
+print(json.dumps([type(model).__name__, sorted(batch), output, made], default=float))
+"""
+
+
+@pytest.mark.parametrize("path", HUB_FILES, ids=lambda path: path.name)
+def test_imports_survive_flattening(path):
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    relative = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.level}
+    assert relative == set(get_relative_imports(path)) <= {other.stem for other in path.parent.glob("*.py")}
+    assert set(get_imports(path)) <= {"torch", "transformers", "huggingface_hub", "numpy"} | sys.stdlib_module_names
+
+
+def test_base_names_are_unique():
+    names = [path.name for path in HUB_FILES]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("auto_class", AUTO_CLASSES)
+def test_a_clean_process_loads_and_runs_it_on_raw_text(auto_class, plain_checkpoint, syntax_tokenizer, tmp_path):
+    torch.manual_seed(0)
+    model_class = getattr(syntax_bert, AUTO_CLASSES[auto_class])
+    model = model_class.from_pretrained(plain_checkpoint, syntax_features=["upos", "deprel"]).eval()
+    for table in model.base_model.syntax_embeddings.parameters():
+        torch.nn.init.normal_(table)
+    model.save_pretrained(tmp_path / "checkpoint")
+    syntax_tokenizer.save_pretrained(tmp_path / "checkpoint")
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
+    ran = subprocess.run(
+        [sys.executable, "-c", CLEAN_PROCESS, str(tmp_path / "checkpoint"), auto_class, json.dumps(TEXTS)],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    name, columns, output, made = json.loads(ran.stdout.splitlines()[-1])
+    assert name == AUTO_CLASSES[auto_class]
+    assert {"upos_ids", "deprel_ids"} <= set(columns)
+    assert "head_positions" not in columns  # the model's config does not need it
+    batch = syntax_tokenizer(TEXTS, padding=True, return_tensors="pt")
+    if auto_class == "AutoModelForMultipleChoice":
+        batch = {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
+    with torch.no_grad():
+        expected = model(**batch)[0]
+    torch.testing.assert_close(torch.tensor(output), expected)
+    if auto_class == "AutoModelForSequenceClassification":
+        scores = expected.softmax(-1).max(-1).values
+        torch.testing.assert_close(torch.tensor([each["score"] for each in made]), scores)
+
+
+def test_auto_classes_load_it_with_the_package_and_no_trust(plain_checkpoint, syntax_tokenizer, tmp_path):
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = syntax_bert.SyntaxBertForSequenceClassification.from_pretrained(plain_checkpoint)
+    model.save_pretrained(tmp_path)
+    syntax_tokenizer.save_pretrained(tmp_path)
+    assert type(AutoModelForSequenceClassification.from_pretrained(tmp_path)) is type(model)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    assert type(tokenizer) is syntax_bert.SyntaxTokenizerFast
+    assert tokenizer.syntax_columns == ("upos_ids",)
+
+
+def test_a_model_loaded_by_remote_code_can_be_saved_again(plain_checkpoint, syntax_tokenizer, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    syntax_bert.SyntaxBertModel.from_pretrained(plain_checkpoint).save_pretrained(first)
+    syntax_tokenizer.save_pretrained(first)
+    script = (
+        'import sys; sys.modules["syntax_bert"] = None\n'
+        "from transformers import AutoModel, AutoTokenizer\n"
+        f"for auto in (AutoModel, AutoTokenizer): auto.from_pretrained({str(first)!r}, trust_remote_code=True)"
+        f".save_pretrained({str(second)!r})"
+    )
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "home")}
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert {path.name for path in second.iterdir()} == {path.name for path in first.iterdir()}
+    assert json.loads((second / "config.json").read_text()) == json.loads((first / "config.json").read_text())

@@ -1,0 +1,135 @@
+import copy
+import pickle
+
+import pytest
+
+from syntax_bert import Parse, UDPipeParser
+
+
+@pytest.fixture(scope="module")
+def parser(english_parser):
+    return UDPipeParser(english_parser)
+
+
+def test_words_sentences_and_tree_of_raw_text(parser):
+    (parse,) = parser.parse(["She reads the book.  They left!"])
+    assert [parse.form(word) for word in range(len(parse))] == ["She", "reads", "the", "book", ".", "They", "left", "!"]
+    assert parse.upos == ["PRON", "VERB", "DET", "NOUN", "PUNCT", "PRON", "VERB", "PUNCT"]
+    assert parse.sentence_ids == [0, 0, 0, 0, 0, 1, 1, 1]
+    assert parse.parents == [1, -1, 3, 1, 1, 6, -1, 6]
+    assert parse.deprels == ["nsubj", "root", "det", "obj", "punct", "nsubj", "root", "punct"]
+    assert parse.depths == [1, 0, 2, 1, 1, 1, 0, 1]
+
+
+def test_multiword_tokens_share_their_characters(parser):
+    (parse,) = parser.parse(["I cannot go."])
+    assert [parse.form(word) for word in range(len(parse))] == ["I", "cannot", "cannot", "go", "."]
+
+
+def test_ranges_start_anew_with_each_text(parser):
+    first, second = parser.parse(["The cat sleeps.", "The cat sleeps."])
+    assert first == second
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\x00"])
+def test_blank_text_has_no_words(parser, text):
+    (parse,) = parser.parse([text])
+    assert len(parse) == 0
+    assert parse.text == text
+
+
+def test_nul_does_not_end_the_text(parser):
+    (parse,) = parser.parse(["The cat\x00sleeps."])
+    assert [parse.form(word) for word in range(len(parse))] == ["The", "cat", "sleeps", "."]
+
+
+def test_a_lone_surrogate_is_refused_with_its_place(parser):
+    with pytest.raises(ValueError, match="text 1 .* at character 4"):
+        parser.parse(["fine", "The \ud800"])
+
+
+def test_offsets_are_code_points_of_the_original_text(parser):
+    text = "🙂🙂 The naïve cat sleeps,\r\nwell."
+    (parse,) = parser.parse([text])
+    assert "naïve" in [parse.form(word) for word in range(len(parse))]
+
+
+def test_given_words_are_kept_exactly(parser):
+    words = ["rect", "230", "550", "Karl-Heinz", "\u200b", "a b", "", "don't"]
+    (parse,) = parser.parse_words([words])
+    assert [parse.form(word) for word in range(len(parse))] == words
+    assert parse.text == " ".join(words)
+    assert parser.parse_words([[]])[0] == Parse("", [], [], [], [], [], [])
+
+
+def test_tagging_only_gives_the_same_tags(parser):
+    text = "The cat sleeps by the river."
+    (tagged,) = parser.parse([text], dependencies=False)
+    (parsed,) = parser.parse([text])
+    assert tagged.parents is None
+    assert tagged.upos == parsed.upos
+
+
+def test_the_beam_is_an_option(english_parser):
+    text = "The man who the judges that I know like sees the dog with one eye."
+    assert UDPipeParser(english_parser, beam_size=1).parse([text])[0].parents is not None
+
+
+def test_languages_choose_the_model(english_parser):
+    parser = UDPipeParser({"en": english_parser, "xx": english_parser})
+    assert parser.parse(["The cat."], ["xx"]) == parser.parse(["The cat."], ["en"])
+    with pytest.raises(ValueError, match=r"no parser for language 'de'; there are parsers for \['en', 'xx'\]"):
+        parser.parse(["Die Katze."], ["de"])
+    with pytest.raises(ValueError, match="no parser for language None"):
+        parser.parse(["The cat."])
+    with pytest.raises(ValueError, match="language: path"):
+        UDPipeParser(english_parser).parse(["Die Katze."], ["de"])
+
+
+def test_missing_and_damaged_files(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.udpipe"):
+        UDPipeParser(tmp_path / "nowhere.udpipe")
+    damaged = tmp_path / "damaged.udpipe"
+    damaged.write_bytes(b"no model at all")
+    with pytest.raises(ValueError, match=r"damaged\.udpipe.*not a UDPipe model"):
+        UDPipeParser(damaged).parse(["The cat."])
+
+
+def test_it_pickles_by_path_and_content(parser, english_parser, tmp_path):
+    parser.parse(["The cat."])
+    assert len(pickle.dumps(parser)) < 2000
+    again = pickle.loads(pickle.dumps(parser))
+    assert again.parse(["The cat."]) == copy.deepcopy(parser).parse(["The cat."]) == parser.parse(["The cat."])
+    file = tmp_path / "parser.udpipe"
+    file.write_bytes(b"one")
+    before = pickle.dumps(UDPipeParser(file))
+    file.write_bytes(b"two")
+    assert pickle.dumps(UDPipeParser(file)) != before
+
+
+@pytest.mark.parametrize(
+    ("parents", "sentence_ids", "message"),
+    [
+        ([1, 0], [0, 0], "cycle"),
+        ([0, -1], [0, 0], "cycle through word 0"),
+        ([-1, -1], [0, 0], "two roots, words 0 and 1"),
+        ([-1, 2], [0, 0], "head of word 1 is 2"),
+        ([-1, 0], [0, 1], "no word of its sentence 1"),
+    ],
+)
+def test_a_parse_that_is_no_tree_is_refused(parents, sentence_ids, message):
+    with pytest.raises(ValueError, match=message):
+        Parse("a b", [0, 2], [1, 3], ["X", "X"], sentence_ids, parents, ["dep", "dep"])
+
+
+@pytest.mark.parametrize(
+    ("starts", "ends", "upos", "message"),
+    [
+        ([0, 2], [1, 4], ["X", "X"], "characters 2 to 4"),
+        ([2, 0], [3, 1], ["X", "X"], "text order"),
+        ([0, 2], [1, 3], ["X"], "2 words has 1 upos"),
+    ],
+)
+def test_a_parse_with_wrong_columns_is_refused(starts, ends, upos, message):
+    with pytest.raises(ValueError, match=message):
+        Parse("a b", starts, ends, upos, [0, 0])
