@@ -46,6 +46,13 @@ class SyntaxBertConfig(BertConfig):
             config = {**config, "model_type": cls.model_type}
         return config, kwargs
 
+    @classmethod
+    def from_dict(cls, config_dict, **kwargs):
+        """Makes a config, and checks it: keyword arguments are set after its own validation."""
+        made = super().from_dict(config_dict, **kwargs)
+        (made[0] if isinstance(made, tuple) else made).validate()
+        return made
+
     @property
     def syntax_columns(self) -> tuple[str, ...]:
         """The columns that the model reads."""

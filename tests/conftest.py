@@ -2,14 +2,14 @@
 
 import os
 
+os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers reads it
+
 import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from syntax_bert import SyntaxTokenizerFast, parser_path
-
-os.environ["HF_HUB_OFFLINE"] = "1"
 
 VOCABULARY = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] the a cat dog river ##s ##es sleep see ##ing who that is are un ##happy "

@@ -69,6 +69,8 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         elif beam_size is not None and parser is not None:
             raise ValueError("beam_size is for parsers given by path; set it on the parser object")
         self._parser = parser
+        for volatile in ("is_local", "local_files_only"):  # how it was loaded is not part of it, nor of its hash
+            self.init_kwargs.pop(volatile, None)
         files = {language: name for language, name, _ in self._parser_files()}
         self.init_kwargs["syntax"] = {
             "parser": files.get(None, files) or None,
@@ -81,10 +83,10 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         if not isinstance(self._parser, UDPipeParser):
             return []
         paths = self._parser.paths
-        names = [Path(path).name for path in paths.values()]
+        are_distinct = len({Path(path).name for path in paths.values()}) == len(paths)
         return [
-            (language, name if names.count(name) == 1 else f"{language}-{name}", path)
-            for (language, path), name in zip(paths.items(), names, strict=True)
+            (language, Path(path).name if are_distinct else f"{language}.udpipe", path)
+            for language, path in paths.items()
         ]
 
     def __getattr__(self, key: str):
@@ -163,7 +165,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         by_text: list[Parse | None] = [None] * len(texts)
         dependencies = not {"deprel_ids", "head_positions"}.isdisjoint(self.syntax_columns)
         if parses is not None:
-            given = list(parses) if is_batched else [parses[0] if isinstance(parses, (list, tuple)) else parses]
+            given = list(parses) if isinstance(parses, (list, tuple)) else [parses]
             if len(given) != len(texts):
                 raise ValueError(f"{len(given)} parses are given for {len(texts)} texts")
             for index in present:
@@ -220,6 +222,12 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             padded[column] = padding + values if on_the_left else values + padding
         return padded
 
+    def train_new_from_iterator(self, *args, **kwargs):
+        """Trains a tokenizer of the same form on another corpus; it keeps the parser."""
+        trained = super().train_new_from_iterator(*args, **kwargs)
+        trained._parser, trained._config_columns = self._parser, self._config_columns
+        return trained
+
     def _save_pretrained(self, save_directory, file_names, *args, **kwargs):
         file_names = super()._save_pretrained(save_directory, file_names, *args, **kwargs)
         files = self._parser_files()
@@ -271,7 +279,8 @@ def split_pairs(text, text_pair, is_batched: bool, is_split_into_words: bool) ->
     if not is_batched:
         return [text], [text_pair if text_pair else None]
     if text_pair is not None:
-        return list(text), list(text_pair)
+        is_matching = isinstance(text_pair, (list, tuple)) and len(text_pair) == len(text)
+        return list(text), list(text_pair) if is_matching else [None] * len(text)  # the base tokenizer refuses it
     firsts, seconds = [], []
     for example in text:
         inner = example[0] if isinstance(example, (list, tuple)) and example else None

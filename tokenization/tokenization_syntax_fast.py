@@ -1,8 +1,9 @@
 """A fast tokenizer (WordPiece, Unigram, byte-level BPE) that also gives each wordpiece its syntax."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from transformers import AutoTokenizer, BertConfig, PreTrainedTokenizerFast
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
 from .tokenization_syntax import SyntaxTokenizerMixin, hub_options, model_config, saved_parser
@@ -11,6 +12,9 @@ __all__ = ["SyntaxTokenizerFast"]
 
 ADOPTED = ("model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 FILE_ARGUMENTS = ("tokenizer_object", "tokenizer_file", "vocab_file", "merges_file", "vocab", "merges", "backend")
+AUTO_ARGUMENTS = ("config", "tokenizer_type", "use_fast")
+BACKEND_SETTINGS = ("add_prefix_space", "do_lower_case", "strip_accents", "tokenize_chinese_chars", "trim_offsets")
+METHODS = ("_switch_to_target_mode", "__call__", "_encode_plus", "_decode", "decode", "pad", "_pad", "tokenize")
 
 
 class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
@@ -54,16 +58,25 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
         """
         name = str(pretrained_model_name_or_path)
         config = model_config(name, kwargs)
-        saved = get_tokenizer_config(name, **hub_options(kwargs)).get("syntax")
-        if saved is not None:
+        settings = get_tokenizer_config(name, **hub_options(kwargs))
+        if "syntax" in settings or settings.get("tokenizer_class") == cls.__name__:
+            saved = settings.get("syntax", {})
+            for setting in BACKEND_SETTINGS:
+                if setting in kwargs and kwargs[setting] != settings.get(setting):
+                    raise ValueError(
+                        f"{setting} is {settings.get(setting)!r} in {name} and cannot become {kwargs[setting]!r}: "
+                        "load the plain checkpoint with it"
+                    )
+            kwargs = {key: value for key, value in kwargs.items() if key not in AUTO_ARGUMENTS}
             tokenizer = super().from_pretrained(name, *init_inputs, **kwargs)
-            parser = saved_parser(saved["parser"], name, kwargs) if parser is None else parser
-            columns = saved["columns"] if columns is None else columns
-            beam_size = saved["beam_size"] if beam_size is None and isinstance(parser, (str, Mapping)) else beam_size
+            parser = saved_parser(saved.get("parser"), name, kwargs) if parser is None else parser
+            columns = saved.get("columns") if columns is None else columns
+            if beam_size is None and isinstance(parser, (str, Path, Mapping)):
+                beam_size = saved.get("beam_size")
         else:
-            # AutoTokenizer maps the config of a syntax model to this class
-            loader = PreTrainedTokenizerFast if "syntax_columns" in config else AutoTokenizer
-            tokenizer = cls._adopt(loader.from_pretrained(name, *init_inputs, **kwargs))
+            if "syntax_columns" in config:  # by the config of a syntax model AutoTokenizer would come back here
+                kwargs = {**kwargs, "config": BertConfig()}
+            tokenizer = cls._adopt(AutoTokenizer.from_pretrained(name, *init_inputs, **kwargs))
         tokenizer._set_syntax(parser, columns, beam_size, config)
         return tokenizer
 
@@ -72,6 +85,15 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
         """Takes over the state of a fast tokenizer, and notes for saving what its class had set."""
         if not base.is_fast:
             raise ValueError(f"{base.name_or_path!r} has no fast tokenizer, only a {type(base).__name__}")
+        own = [
+            name
+            for name in METHODS
+            if getattr(type(base), name, None) is not getattr(PreTrainedTokenizerFast, name, None)
+        ]
+        if own:
+            raise ValueError(
+                f"{type(base).__name__} has its own {', '.join(own)}, which a syntax tokenizer would lose"
+            )
         tokenizer = cls.__new__(cls)
         tokenizer.__dict__.update(base.__dict__)
         settings = {key: value for key, value in base.init_kwargs.items() if key not in FILE_ARGUMENTS}

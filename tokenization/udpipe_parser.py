@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from .universal_dependencies import Parse
 
@@ -17,6 +18,9 @@ except ImportError:  # a tokenizer that is only given parses works without it
 __all__ = ["UDPipeParser", "find_surrogate"]
 
 SURROGATE = re.compile("[\ud800-\udfff]")
+# UDPipe ends a text at NUL and takes these other white spaces for letters
+SPACES = dict.fromkeys([0, 0x0B, 0x0C, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029], " ")
+MODELS: dict[str, Any] = {}  # of this process, by the digest of the file: copies of a file are one model
 
 
 def find_surrogate(text: str) -> int | None:
@@ -26,14 +30,22 @@ def find_surrogate(text: str) -> int | None:
 
 
 @cache
-def load_model(path: str, modified_ns: int):
-    """Loads a UDPipe model once a process; a file that changed is another model."""
+def file_digest(path: str, modified_ns: int) -> str:
+    """Gives the SHA-256 of a file that was modified last at a time."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def load_model(path: str):
+    """Loads a UDPipe model once a process."""
     if udpipe is None:
         raise ImportError('the UDPipe parser needs `pip install "ufal.udpipe>=1.3"`')
-    model = udpipe.Model.load(path)
-    if model is None:
-        raise ValueError(f"{path!r} is not a UDPipe model, or it is damaged")
-    return model
+    digest = file_digest(path, os.stat(path).st_mtime_ns)
+    if digest not in MODELS:
+        model = udpipe.Model.load(path)
+        if model is None:
+            raise ValueError(f"{path!r} is not a UDPipe model, or it is damaged")
+        MODELS[digest] = model
+    return MODELS[digest]
 
 
 class UDPipeParser:
@@ -48,6 +60,7 @@ class UDPipeParser:
 
     Raises:
         FileNotFoundError: If a model file does not exist.
+        ValueError: If a language code is none.
     """
 
     def __init__(
@@ -56,12 +69,14 @@ class UDPipeParser:
         by_language = models if isinstance(models, Mapping) else {None: models}
         self.paths = {language: os.path.abspath(path) for language, path in by_language.items()}
         self.beam_size = beam_size
-        for path in self.paths.values():
+        for language, path in self.paths.items():
+            if isinstance(models, Mapping) and not re.fullmatch(r"[\w-]+", str(language or "")):
+                raise ValueError(f"{language!r} is no language code: letters, digits, - and _ only")
             if not os.path.isfile(path):
                 raise FileNotFoundError(f"there is no parser file {path!r}")
 
     def __getstate__(self) -> dict:
-        digests = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in self.paths.values()]
+        digests = [file_digest(path, os.stat(path).st_mtime_ns) for path in self.paths.values()]
         return {"paths": self.paths, "beam_size": self.beam_size, "digests": digests}
 
     def __repr__(self) -> str:
@@ -117,7 +132,7 @@ class UDPipeParser:
                 f"no parser for language {language!r}; "
                 + (f"there are parsers for {known}" if known else "give the parser as {language: path} to name one")
             )
-        return load_model(path, os.stat(path).st_mtime_ns)
+        return load_model(path)
 
     def _analyse(self, model, sentence, dependencies: bool) -> None:
         if not model.tag(sentence, model.DEFAULT):
@@ -177,18 +192,17 @@ def one_each(languages: Sequence[str | None] | None, texts: Sequence) -> Sequenc
 
 
 def clean(text: str, index: int) -> str:
-    """Replaces NUL, at which UDPipe ends a text, by a space, and refuses lone surrogates."""
+    """Puts a plain space where UDPipe would not see white space, and refuses lone surrogates."""
     surrogate = find_surrogate(text)
     if surrogate is not None:
         raise ValueError(f"text {index} has a lone surrogate, {text[surrogate]!r}, at character {surrogate}")
-    return text.replace("\0", " ")
+    return text.translate(SPACES)
 
 
 def read_words(sentence, base: int) -> list[tuple[str, int, str]]:
     """Copies tag, parent and relation of each word: a UDPipe word dies with its sentence."""
     return [
-        (word.upostag, base + word.head - 1 if word.head > 0 else -1, word.deprel)
-        for word in list(sentence.words)[1:]
+        (word.upostag, base + word.head - 1 if word.head > 0 else -1, word.deprel) for word in list(sentence.words)[1:]
     ]
 
 

@@ -125,7 +125,11 @@ def join(text: str, found: list[tuple[Parse, int]], dependencies: bool) -> Parse
         if dependencies and parse.parents is None:
             raise ValueError(f"{parse.text[:80]!r} has no heads in its CoNLL-U file; pass dependencies=False")
         base = len(rows)
-        tree = ([p + base if p >= 0 else p for p in parse.parents], parse.deprels) if parse.parents and dependencies else ()
+        tree = (
+            ([p + base if p >= 0 else p for p in parse.parents], parse.deprels)
+            if parse.parents and dependencies
+            else ()
+        )
         spans = ([position + shift for position in column] for column in (parse.starts, parse.ends))
         rows += zip(*spans, parse.upos, [sentence_id] * len(parse), *tree, strict=True)
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6 if dependencies else 4)]

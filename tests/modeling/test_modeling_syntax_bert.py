@@ -160,9 +160,7 @@ def test_attention_implementations_agree(attention, plain_checkpoint, batch):
     expected = trained(load(SyntaxBertModel, plain_checkpoint, attn_implementation="eager"))(**batch)
     actual = trained(load(SyntaxBertModel, plain_checkpoint, attn_implementation=attention))(**batch)
     kept = batch["attention_mask"].bool()
-    torch.testing.assert_close(
-        actual.last_hidden_state[kept], expected.last_hidden_state[kept], atol=1e-5, rtol=1e-4
-    )
+    torch.testing.assert_close(actual.last_hidden_state[kept], expected.last_hidden_state[kept], atol=1e-5, rtol=1e-4)
 
 
 def test_gradient_checkpointing_gives_the_same_gradients(plain_checkpoint, batch):
@@ -238,6 +236,8 @@ def test_save_and_load(parent, plain_checkpoint, batch, tmp_path):
 @pytest.mark.parametrize(
     ("field", "value"), [("syntax_features", ["xpos"]), ("syntax_features", ["upos"] * 2), ("syntax_dropout", 1.0)]
 )
-def test_the_config_checks_its_fields(field, value):
+def test_the_config_checks_its_fields(field, value, plain_checkpoint):
     with pytest.raises(StrictDataclassError, match=f"{field} must be"):
         SyntaxBertConfig(**{field: value})
+    with pytest.raises(StrictDataclassError, match=f"{field} must be"):
+        SyntaxBertConfig.from_pretrained(plain_checkpoint, **{field: value})

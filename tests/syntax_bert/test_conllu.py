@@ -14,7 +14,7 @@ def rows(*words):
     for word in words:
         word_id, form, upos, head, deprel, misc = (word.split(" ") + ["_"])[:6]
         form = form.replace("~", " ")
-        lines.append("\t".join([word_id, form, "_", upos, "_", "_", head, deprel, "_", misc]) + "\n")
+        lines.append(f"{word_id}\t{form}\t_\t{upos}\t_\t_\t{head}\t{deprel}\t_\t{misc}" + "\n")
     return "".join(lines)
 
 

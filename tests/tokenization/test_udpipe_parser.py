@@ -13,7 +13,16 @@ def parser(english_parser):
 
 def test_words_sentences_and_tree_of_raw_text(parser):
     (parse,) = parser.parse(["She reads the book.  They left!"])
-    assert [parse.form(word) for word in range(len(parse))] == ["She", "reads", "the", "book", ".", "They", "left", "!"]
+    assert [parse.form(word) for word in range(len(parse))] == [
+        "She",
+        "reads",
+        "the",
+        "book",
+        ".",
+        "They",
+        "left",
+        "!",
+    ]
     assert parse.upos == ["PRON", "VERB", "DET", "NOUN", "PUNCT", "PRON", "VERB", "PUNCT"]
     assert parse.sentence_ids == [0, 0, 0, 0, 0, 1, 1, 1]
     assert parse.parents == [1, -1, 3, 1, 1, 6, -1, 6]

@@ -1,0 +1,170 @@
+"""Fine-tunes BERT with syntax features on GLUE, or on one's own text classification data.
+
+    python run_glue_syntax.py --model_name_or_path bert-base-uncased --task_name cola --output_dir output/cola \
+        --syntax_features upos --compare_baseline --seeds 1 2 3 4 5
+
+All arguments of transformers' TrainingArguments work too, a JSON or YAML file of arguments may be given instead, and
+`accelerate launch run_glue_syntax.py ...` runs it on several devices.
+"""
+
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from datasets import Dataset
+from transformers import TrainingArguments
+
+from syntax_bert import SyntaxBertConfig, SyntaxBertForSequenceClassification
+from syntax_bert.arguments import ComparisonArguments, SyntaxArguments, parse_arguments, set_up_logging
+from syntax_bert.data.glue import GLUE_TASKS, ClassificationData, load_classification_data, write_submission
+from syntax_bert.experiments import run_over_seeds, systems_to_run
+from syntax_bert.metrics import PRIMARY_METRIC, glue_compute_metrics
+from syntax_bert.training import encode_dataset, train_and_evaluate
+
+
+@dataclass
+class DataArguments:
+    """The data: a GLUE task from the Hub, or files."""
+
+    task_name: str | None = field(default=None, metadata={"help": f"GLUE task: {', '.join(GLUE_TASKS)}."})
+    train_file: str | None = field(default=None, metadata={"help": "Training data: .jsonl, .csv or .tsv."})
+    validation_file: str | None = field(default=None, metadata={"help": "Validation data."})
+    validation_mismatched_file: str | None = field(default=None, metadata={"help": "MNLI's second validation data."})
+    test_file: str | None = field(default=None, metadata={"help": "Test data, for predictions."})
+    test_mismatched_file: str | None = field(default=None, metadata={"help": "MNLI's second test data."})
+    text_columns: list[str] | None = field(default=None, metadata={"help": "One or two text columns of own data."})
+    label_column: str = field(default="label", metadata={"help": "Label column of own data."})
+    max_seq_length: int = field(default=128, metadata={"help": "Longest sequence in wordpieces."})
+    train_fraction: float = field(default=1.0, metadata={"help": "Share of the training data, a fixed random choice."})
+
+    def files(self) -> dict[str, str]:
+        """Gives the file of each split."""
+        names = ("train", "validation", "validation_mismatched", "test", "test_mismatched")
+        return {name: file for name in names if (file := getattr(self, f"{name}_file")) is not None}
+
+
+def choose_actions(training_args: TrainingArguments, files: dict[str, str]) -> dict[str, bool]:
+    """Tells which kinds of split are used: those asked for by --do_train and so on, else all that there are files for."""
+    # --eval_strategy sets do_eval
+    asked_to_evaluate = training_args.do_eval and training_args.eval_strategy == "no"
+    if not (training_args.do_train or training_args.do_predict or asked_to_evaluate):
+        training_args.do_train = not files or "train" in files
+        training_args.do_eval = not files or any(split.startswith("validation") for split in files)
+        training_args.do_predict = any(split.startswith("test") for split in files)
+    wanted = {"train": training_args.do_train, "validation": training_args.do_eval, "test": training_args.do_predict}
+    for (kind, is_wanted), action in zip(wanted.items(), ("train", "eval", "predict"), strict=True):
+        if is_wanted and files and not any(split.startswith(kind) for split in files):
+            raise ValueError(f"--do_{action} needs --{kind}_file")
+    return wanted
+
+
+def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
+    """Runs the script; returns the score by system and seed."""
+    syntax_args, data_args, comparison_args, training_args = parse_arguments(
+        SyntaxArguments, DataArguments, ComparisonArguments, TrainingArguments, arguments=arguments
+    )
+    set_up_logging(training_args)
+    wanted = choose_actions(training_args, data_args.files())
+    config = SyntaxBertConfig.from_pretrained(syntax_args.model_name_or_path, **syntax_args.config_options())
+    data = load_data(data_args, trained=None if training_args.do_train else config)
+    with training_args.main_process_first(desc="parsing and encoding"):
+        encoded = encode(data, wanted, data_args.max_seq_length, config.syntax_columns, syntax_args)
+    metrics_task = data.task_name or ("stsb" if data.labels is None else "sst2")
+    systems = systems_to_run(list(config.syntax_features), comparison_args.compare_baseline)
+    settings = {
+        "task": data.task_name or Path(data_args.train_file or "data").stem,
+        "model": Path(config.name_or_path).name if Path(config.name_or_path).exists() else config.name_or_path,
+        "parser": Path(syntax_args.parser or "en").name,
+        "parser_beam_size": syntax_args.parser_beam_size,
+        "syntax_dropout": config.syntax_dropout,
+        "train_fraction": data_args.train_fraction,
+        "max_seq_length": data_args.max_seq_length,
+    }
+    return run_over_seeds(
+        systems,
+        comparison_args,
+        training_args,
+        settings,
+        metric=f"eval_{PRIMARY_METRIC[metrics_task]}",
+        run=partial(fine_tune, syntax_args, data, encoded, metrics_task),
+    )
+
+
+def load_data(data_args: DataArguments, trained: SyntaxBertConfig | None) -> ClassificationData:
+    """Loads the data, and only a share of the training split if so asked."""
+    data = load_classification_data(
+        data_args.task_name, data_args.files(), data_args.text_columns, data_args.label_column, trained
+    )
+    if data_args.train_fraction < 1 and "train" in data.splits:
+        train = data.splits["train"].shuffle(seed=0)
+        data.splits["train"] = train.select(range(round(data_args.train_fraction * len(train))))
+    return data
+
+
+def encode(
+    data: ClassificationData,
+    wanted: dict[str, bool],
+    max_seq_length: int,
+    syntax_columns: tuple[str, ...],
+    syntax_args: SyntaxArguments,
+) -> dict[str, Dataset]:
+    """Parses and encodes the splits that are used."""
+    tokenizer = syntax_args.load_tokenizer(syntax_columns)
+    splits = [split for kind, is_wanted in wanted.items() if is_wanted for split in data.names(kind)]
+    return {
+        split: encode_dataset(
+            data.splits[split], tokenizer, data.columns, max_seq_length, syntax_args.parse_workers, kept=("label",)
+        )
+        for split in splits
+    }
+
+
+def fine_tune(
+    syntax_args: SyntaxArguments,
+    data: ClassificationData,
+    encoded: dict[str, Dataset],
+    metrics_task: str,
+    features: list[str],
+    args: TrainingArguments,
+) -> dict[str, float]:
+    """Trains, evaluates and predicts with one system and one seed; returns its metrics."""
+    checkpoint = syntax_args.model_name_or_path
+    options = {**syntax_args.config_options(), **label_options(data.labels), "syntax_features": features}
+    config = SyntaxBertConfig.from_pretrained(checkpoint, **options)
+    model = SyntaxBertForSequenceClassification.from_pretrained(
+        checkpoint,
+        config=config,
+        ignore_mismatched_sizes=args.do_train,  # a head for other labels is not kept
+    )
+    evaluations = {
+        split.replace("validation_matched", "eval").replace("validation", "eval"): encoded[split]
+        for split in data.names("validation")
+        if split in encoded
+    }
+    trainer, metrics = train_and_evaluate(
+        model,
+        args,
+        encoded.get("train"),
+        evaluations,
+        syntax_args.load_tokenizer(config.syntax_columns),
+        glue_compute_metrics(metrics_task),
+    )
+    for split in data.names("test") if args.do_predict else ():
+        logits = trainer.predict(encoded[split], metric_key_prefix=split).predictions
+        if args.should_save:
+            predictions = np.ravel(logits) if data.labels is None else logits.argmax(-1)
+            write_submission(data, split, predictions, args.output_dir)
+    return metrics
+
+
+def label_options(labels: list[str] | None) -> dict:
+    """Gives the config fields of a model for these labels, or for a score."""
+    if labels is None:
+        return {"num_labels": 1, "problem_type": "regression"}
+    ids = {name: index for index, name in enumerate(labels)}
+    return {"id2label": dict(enumerate(labels)), "label2id": ids, "problem_type": "single_label_classification"}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,448 @@
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from huggingface_hub.errors import StrictDataclassError
+from safetensors.torch import load_file
+from transformers import Trainer
+
+from syntax_bert import (
+    SyntaxBertConfig,
+    SyntaxBertForSequenceClassification,
+    SyntaxTokenizerFast,
+    UDPipeParser,
+    parser_path,
+)
+from syntax_bert.arguments import SyntaxArguments
+from syntax_bert.data.conllu import write_conllu
+
+SCRIPT = Path(__file__).parent.parent / "run_glue_syntax.py"
+SENTENCES = [
+    "The cat sleeps.",
+    "A dog is unhappy.",
+    "Who sees the river?",
+    "We see a cat.",
+    "You don't see the dogs.",
+    "The rivers are sleeping.",
+    "I see you, cat.",
+    "The dog that sees the cat sleeps.",
+]
+
+
+def load_script():
+    spec = importlib.util.spec_from_file_location("run_glue_syntax", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+run_glue_syntax = load_script()
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def write_jsonl(folder, name, rows):
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def classified(labels=("bad", "good")):
+    return [{"text": text, "label": labels[i % len(labels)]} for i, text in enumerate(SENTENCES)]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Own data of three splits, as arguments."""
+    train, test = classified(), [{"text": text} for text in SENTENCES[:3]]
+    made = {"train": train, "validation": train[:4], "test": test}
+    return {f"{split}_file": write_jsonl(tmp_path, split, rows) for split, rows in made.items()}
+
+
+def training_files(files):
+    return {name: files[name] for name in ("train_file", "validation_file")}
+
+
+@pytest.fixture
+def run(plain_checkpoint, tmp_path):
+    """Runs the script in this process, with small settings; a list has several values, `None` leaves a setting out."""
+
+    def run_script(output="out", **settings):
+        return run_glue_syntax.main(command(plain_checkpoint, tmp_path / output, **settings))
+
+    return run_script
+
+
+def command(checkpoint, output, **settings):
+    defaults = {
+        "model_name_or_path": checkpoint,
+        "output_dir": output,
+        "num_train_epochs": 1,
+        "per_device_train_batch_size": 4,
+        "learning_rate": 1e-3,
+        "save_strategy": "no",
+        "max_seq_length": 16,
+        "use_cpu": True,
+        "disable_tqdm": True,
+    }
+    arguments = []
+    for name, value in {**defaults, **settings}.items():
+        if value is not None:
+            arguments += [f"--{name}", *map(str, value if isinstance(value, list) else [value])]
+    return arguments
+
+
+def saved_run(folder, name):
+    return json.loads((folder / "results" / name).read_text())
+
+
+@pytest.fixture
+def no_parses(monkeypatch):
+    def parse(self, *args, **kwargs):
+        raise AssertionError("a text is parsed")
+
+    monkeypatch.setattr(UDPipeParser, "parse", parse)
+
+
+def checkpoint_features(folder):
+    config = SyntaxBertConfig.from_pretrained(folder)
+    return list(config.syntax_features), list(SyntaxTokenizerFast.from_pretrained(folder).syntax_columns)
+
+
+@pytest.mark.parametrize(
+    ("features", "system", "columns"),
+    [
+        (None, "upos", ["upos_ids"]),
+        (["none"], "plain", []),
+        (["deprel", "casing"], "deprel+casing", ["casing_ids", "deprel_ids"]),
+    ],
+)
+def test_train_and_evaluate(run, files, tmp_path, features, system, columns):
+    scores = run(
+        **training_files(files),
+        syntax_features=features,
+        save_strategy="epoch",
+        seed=7,
+    )
+    result = saved_run(tmp_path / "out", f"train-{system}-0.001-seed7.json")
+    assert scores == {system: {7: result["metrics"]["eval_accuracy"]}}
+    assert (result["task"], result["system"], result["parser"], result["train_batch_size"]) == (
+        "train",
+        system,
+        "en",
+        4,
+    )
+    assert result["versions"]["transformers"] == transformers.__version__
+    assert checkpoint_features(tmp_path / "out") == (
+        system.replace("plain", "").split("+") if columns else [],
+        columns,
+    )
+    model = SyntaxBertForSequenceClassification.from_pretrained(tmp_path / "out")
+    assert model.config.id2label == {0: "bad", 1: "good"}
+    assert (tmp_path / "out" / "english-ewt.udpipe").exists() == bool(columns)
+    for feature in checkpoint_features(tmp_path / "out")[0]:
+        assert model.bert.syntax_embeddings.get_parameter(feature).abs().sum() > 0
+    assert not (tmp_path / "out" / "comparison.md").exists()
+
+
+def test_plain_system_is_plain_bert(run, files, plain_checkpoint, tmp_path, no_parses):
+    run(train_file=files["train_file"], syntax_features=["none"], save_strategy="epoch")
+    names = load_file(tmp_path / "out" / "model.safetensors").keys()
+    plain = load_file(Path(plain_checkpoint) / "model.safetensors").keys()
+    assert {name for name in names if "classifier" not in name and "pooler" not in name} == {
+        name for name in plain if not name.startswith("cls.")
+    }
+
+
+def test_json_config_file(files, plain_checkpoint, tmp_path):
+    settings = {
+        "model_name_or_path": plain_checkpoint,
+        **training_files(files),
+        "output_dir": str(tmp_path / "out"),
+        "syntax_features": "upos casing",
+        "seeds": [3],
+        "max_steps": 1,
+        "eval_strategy": "epoch",
+        "save_strategy": "no",
+        "use_cpu": True,
+        "disable_tqdm": True,
+    }
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    assert run_glue_syntax.main([str(tmp_path / "config.json")]).keys() == {"upos+casing"}
+    assert "train_loss" in saved_run(tmp_path / "out", "train-upos+casing-5e-05-seed3.json")["metrics"]
+    (tmp_path / "config.json").write_text(json.dumps({**settings, "sintax_features": ["upos"]}))
+    with pytest.raises(ValueError, match="sintax_features"):
+        run_glue_syntax.main([str(tmp_path / "config.json")])
+
+
+def test_scores_of_pairs(run, tmp_path):
+    pairs = [
+        {"sentence1": first, "sentence2": second, "label": number / 2}
+        for number, (first, second) in enumerate(pairwise(SENTENCES))
+    ]
+    train = write_jsonl(tmp_path, "train", pairs)
+    scores = run(task_name="stsb", train_file=train, validation_file=train, test_file=train,
+                 save_strategy="epoch")  # fmt: skip
+    result = saved_run(tmp_path / "out", "stsb-upos-0.001-seed42.json")["metrics"]
+    assert scores == {"upos": {42: result["eval_pearson"]}}
+    assert "eval_spearmanr" in result
+    config = SyntaxBertConfig.from_pretrained(tmp_path / "out")
+    assert (config.num_labels, config.problem_type) == (1, "regression")
+    index, *values = (line.split("\t")[1] for line in (tmp_path / "out" / "STS-B.tsv").read_text().splitlines())
+    assert (index, len(values)) == ("prediction", len(pairs))
+    assert all(0 <= float(value) <= 5 for value in values)
+
+
+def test_a_scoring_checkpoint_learns_to_classify(run, files, tmp_path):
+    """Neither the head nor the problem type of an earlier fine-tuning stays."""
+    scored = write_jsonl(tmp_path, "scored", [{"text": text, "label": i / 4} for i, text in enumerate(SENTENCES)])
+    run(train_file=scored, syntax_features=["none"], save_strategy="epoch")
+    assert SyntaxBertConfig.from_pretrained(tmp_path / "out").problem_type == "regression"
+    run("again", model_name_or_path=tmp_path / "out", train_file=files["train_file"], save_strategy="epoch")
+    config = SyntaxBertConfig.from_pretrained(tmp_path / "again")
+    assert (config.problem_type, config.num_labels) == ("single_label_classification", 2)
+    assert load_file(tmp_path / "again" / "model.safetensors")["classifier.weight"].shape == (2, 32)
+
+
+def test_mnli_has_two_validation_and_test_files(run, tmp_path):
+    names = ["entailment", "neutral", "contradiction"]
+    rows = [{"premise": t, "hypothesis": "A cat.", "label": names[i % 3], "idx": i} for i, t in enumerate(SENTENCES)]
+    splits = {"train": rows, "validation": rows[:3], "validation_mismatched": rows[3:],
+              "test": rows[:2], "test_mismatched": rows[2:5]}  # fmt: skip
+    files = {f"{split}_file": write_jsonl(tmp_path, split, content) for split, content in splits.items()}
+    scores = run(task_name="mnli", **files, do_train=True, do_eval=True, do_predict=True)
+    result = saved_run(tmp_path / "out", "mnli-upos-0.001-seed42.json")["metrics"]
+    assert scores["upos"][42] == result["eval_accuracy"]
+    assert "eval_mismatched_accuracy" in result
+    for file, count in (("MNLI-m.tsv", 2), ("MNLI-mm.tsv", 3)):
+        lines = (tmp_path / "out" / file).read_text().splitlines()
+        assert len(lines) == count + 1
+        assert {line.split("\t")[1] for line in lines[1:]} <= set(names)
+    assert lines[1].startswith("2\t")  # idx, not the row
+
+
+def test_comparison(run, files, tmp_path, capsys, monkeypatch):
+    settings = {
+        **training_files(files),
+        "compare_baseline": True,
+        "seeds": [1, 2],
+        "max_steps": 1,
+        "results_dir": tmp_path / "results",
+    }
+    scores = run(**settings)
+    assert {system: list(by_seed) for system, by_seed in scores.items()} == {"plain": [1, 2], "upos": [1, 2]}
+    table = (tmp_path / "out" / "comparison.md").read_text()
+    assert table in capsys.readouterr().out
+    assert [line.split(" | ")[0] for line in table.splitlines()[2:]] == ["| plain", "| upos"]
+    rows = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert [(row["system"], row["num_seeds"]) for row in rows] == [("plain", 2), ("upos", 2)]
+    assert (tmp_path / "out" / "seeds.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [
+        f"train-{system}-0.001-seed{seed}.json" for system in ("plain", "upos") for seed in (1, 2)
+    ]
+
+    monkeypatch.setattr(Trainer, "train", None)
+    (tmp_path / "out" / "comparison.md").unlink()
+    assert run(**settings) == scores
+    assert (tmp_path / "out" / "comparison.md").read_text() == table
+    assert table in capsys.readouterr().out
+    for other in ({"max_steps": 2}, {"syntax_dropout": 0.5}, {"warmup_steps": 0.5}, {"max_seq_length": 8}):
+        with pytest.raises(ValueError, match=rf"seed1\.json is a run with other settings .*{next(iter(other))}"):
+            run(**{**settings, **other})
+
+
+def test_several_seeds_without_validation(run, files, tmp_path):
+    assert run(train_file=files["train_file"], seeds=[1, 2], max_steps=1, save_strategy="epoch") == {}
+    weights = [load_file(tmp_path / "out" / "upos" / f"seed-{seed}" / "model.safetensors") for seed in (1, 2)]
+    assert not torch.equal(weights[0]["classifier.weight"], weights[1]["classifier.weight"])
+    assert len(list((tmp_path / "out" / "results").iterdir())) == 2
+    assert not (tmp_path / "out" / "comparison.md").exists()
+
+
+def test_a_trained_checkpoint_predicts_and_evaluates_alone(run, files, tmp_path):
+    """With its own labels and the parser that it carries."""
+    own = tmp_path / "own.udpipe"
+    own.write_bytes(Path(parser_path("en")).read_bytes())
+    run(**files, parser=own, parser_beam_size=1, save_strategy="epoch")
+    first = (tmp_path / "out" / "test.tsv").read_text()
+    assert first.splitlines()[0] == "index\tprediction"
+    assert {line.split("\t")[1] for line in first.splitlines()[1:]} <= {"bad", "good"}
+
+    trained = tmp_path / "out"
+    assert (trained / "own.udpipe").exists()
+    loaded = SyntaxArguments(str(trained)).load_tokenizer(["upos_ids"])
+    assert (Path(loaded.parser.paths[None]), loaded.parser.beam_size) == (trained / "own.udpipe", 1)
+    assert run("again", model_name_or_path=trained, test_file=files["test_file"], do_predict=True) == {}
+    assert (tmp_path / "again" / "test.tsv").read_text() == first
+    run("default", model_name_or_path=trained, test_file=files["test_file"])
+    assert (tmp_path / "default" / "test.tsv").read_text() == first
+    assert not (tmp_path / "again" / "results").exists()
+    (trained / "test.tsv").unlink()
+    run(model_name_or_path=trained, test_file=files["test_file"], do_predict=True)  # over the training's folder
+    assert (trained / "test.tsv").read_text() == first
+    scores = run("more", model_name_or_path=trained, validation_file=files["validation_file"], do_eval=True)
+    assert 0 <= scores["upos"][42] <= 1
+
+
+@pytest.mark.parametrize("killed_while_saving", [False, True])
+def test_interrupted_training_ends_with_the_same_weights(run, files, tmp_path, monkeypatch, killed_while_saving):
+    settings = {
+        "train_file": files["train_file"],
+        "num_train_epochs": 2,
+        "save_strategy": "epoch",
+        "syntax_dropout": 0.3,
+    }
+    run("whole", **settings)
+
+    class Interrupted(Trainer):
+        def training_step(self, *args, **kwargs):
+            if self.state.global_step == 3:
+                raise KeyboardInterrupt
+            return super().training_step(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("syntax_bert.training.Trainer", Interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run("broken", **settings)
+    assert (tmp_path / "broken" / "checkpoint-2").is_dir()
+    assert not (tmp_path / "broken" / "model.safetensors").exists()
+    if killed_while_saving:
+        (tmp_path / "broken" / "checkpoint-3").mkdir()
+        (tmp_path / "broken" / "checkpoint-3" / "model.safetensors").write_bytes(b"half")
+    with pytest.raises(ValueError, match=r"run\.json is a run with other settings .*learning_rate"):
+        run("broken", **settings | {"learning_rate": 1e-4})
+
+    steps = []
+    step = Trainer.training_step
+    monkeypatch.setattr(Trainer, "training_step", lambda self, *args: steps.append(args) or step(self, *args))
+    run("broken", **settings)
+    assert len(steps) == 2  # of 4
+    whole, resumed = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "broken"))
+    assert whole.keys() == resumed.keys()
+    for name, weights in whole.items():
+        torch.testing.assert_close(resumed[name], weights, rtol=0, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def launched(plain_checkpoint, tmp_path_factory):
+    """Trains in two processes; gives the folder, the arguments and what was printed."""
+    folder = tmp_path_factory.mktemp("launched")
+    train = write_jsonl(folder, "train", classified())
+    settings = {"train_file": train, "validation_file": train, "compare_baseline": True, "max_steps": 1}
+    # --multi_gpu is the launcher of several processes, on any device; with --cpu accelerate starts a single one
+    options = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no --dynamo_backend no".split()
+    done = subprocess.run(
+        [sys.executable, "-m", "accelerate.commands.launch", *options, "--main_process_port", "0", SCRIPT]
+        + command(plain_checkpoint, folder / "out", **settings),
+        env={**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        check=False,
+        text=True,
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder, settings, done.stdout
+
+
+def test_two_processes(launched):
+    folder, _, printed = launched
+    assert printed.count("| system | seeds |") == 1
+    assert sorted(path.name for path in (folder / "out" / "results").iterdir()) == [
+        "train-plain-0.001-seed42.json",
+        "train-upos-0.001-seed42.json",
+    ]
+    result = saved_run(folder / "out", "train-upos-0.001-seed42.json")
+    assert result["train_batch_size"] == 8  # 2 × 4
+
+
+@pytest.mark.usefixtures("no_parses")
+def test_another_process_makes_no_parses(run, launched, monkeypatch):
+    folder, settings, _ = launched
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(folder / "cache"))
+    settings = {**settings, "compare_baseline": None}
+    run(**settings)
+    run("workers", **settings, parse_workers=2)
+    with pytest.raises(AssertionError, match="a text is parsed"):
+        run("other", **settings, syntax_features=["deprel"])
+
+
+def test_parse_workers_give_the_same(run, files, tmp_path, monkeypatch):
+    losses = []
+    for workers in (1, 2):
+        monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / f"cache{workers}"))
+        run(f"by{workers}", **training_files(files), max_steps=1, parse_workers=workers)
+        losses.append(saved_run(tmp_path / f"by{workers}", "train-upos-0.001-seed42.json")["metrics"]["eval_loss"])
+        assert len(list((tmp_path / f"cache{workers}").rglob("*_of_00002.arrow"))) == (4 if workers == 2 else 0)
+    assert losses[0] == losses[1]
+
+
+def test_conllu_parser(run, files, tmp_path, monkeypatch):
+    write_conllu(tmp_path / "own.conllu", UDPipeParser(parser_path("en")).parse(SENTENCES))
+    run("udpipe", **training_files(files), max_steps=1)
+    monkeypatch.setattr(UDPipeParser, "parse", None)
+    run("conllu", **training_files(files), max_steps=1, parser=tmp_path / "own.conllu")
+    first, second = (saved_run(tmp_path / name, "train-upos-0.001-seed42.json") for name in ("udpipe", "conllu"))
+    assert (first["parser"], second["parser"]) == ("en", "own.conllu")
+    assert first["metrics"]["eval_loss"] == second["metrics"]["eval_loss"]
+    strange = write_jsonl(tmp_path, "strange", [*classified(), {"text": "Who is that dog?", "label": "bad"}])
+    with pytest.raises(ValueError, match="'Who is that dog\\?' .* the 8 .*own\\.conllu"):
+        run(train_file=strange, parser=tmp_path / "own.conllu")
+
+
+@pytest.mark.parametrize(
+    ("parser", "message"),
+    [
+        ("xx", r"no embedded parser for 'xx', only for \['en'\]"),
+        ("nothing.udpipe", r"there is no parser file '.*nothing\.udpipe'"),
+        ("nothing.conllu", r"there is no CoNLL-U file '.*nothing\.conllu'"),
+        ("random.udpipe", r"random\.udpipe' is not a UDPipe model, or it is damaged"),
+        ("cut.udpipe", r"cut\.udpipe' is not a UDPipe model, or it is damaged"),
+        ("empty.udpipe", r"empty\.udpipe' is not a UDPipe model, or it is damaged"),
+        ("broken.conllu", r"broken\.conllu:2: sentence 1, word 1 'The'"),
+    ],
+)
+def test_bad_parsers(run, files, parser, message):
+    Path("random.udpipe").write_bytes(bytes(i * i % 251 for i in range(5000)))
+    Path("cut.udpipe").write_bytes(Path(parser_path("en")).read_bytes()[:1_000_000])
+    Path("empty.udpipe").touch()
+    Path("broken.conllu").write_text("# text = The cat sleeps.\n1\tThe\tthe\n\n")
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        run(**training_files(files), parser=parser, parse_workers=1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"do_train": True}, "--do_train needs --train_file"),
+        ({"do_eval": True}, "--do_eval needs --validation_file"),
+        ({"task_name": "cola", "do_predict": True, "test_file": None, "validation_file": "test.jsonl"},
+         "--do_predict needs --test_file"),
+        ({"seeds": [1, 2]}, "add --do_train"),
+        ({"train_file": "train.jsonl", "compare_baseline": True}, "needs validation data and --do_eval"),
+        ({"train_file": "train.jsonl", "syntax_features": ["upos", "pos"]}, r"got \('upos', 'pos'\)"),
+        ({"train_file": "train.jsonl", "task_name": "cola"}, r"train\.jsonl has no column 'sentence'"),
+        ({"test_file": None}, "give --task_name, or --train_file"),
+    ],
+)  # fmt: skip
+def test_bad_settings(run, files, settings, message):
+    with pytest.raises((ValueError, StrictDataclassError), match=message):
+        run(**{"test_file": "test.jsonl", **settings})
+
+
+def test_labels_of_a_trained_checkpoint_and_of_other_data(run, files, tmp_path):
+    three = write_jsonl(tmp_path, "three", classified(("bad", "good", "fair")))
+    run(train_file=files["train_file"], syntax_features=["none"], max_steps=1, save_strategy="epoch")
+    with pytest.raises(ValueError, match=r"three\.jsonl, example 3: the label 'fair' is not one of \['bad', 'good'\]"):
+        run("again", model_name_or_path=tmp_path / "out", validation_file=three, do_eval=True)
