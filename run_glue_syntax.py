@@ -15,10 +15,10 @@ import numpy as np
 from datasets import Dataset
 from transformers import TrainingArguments
 
-from syntax_bert import SyntaxBertConfig, SyntaxBertForSequenceClassification
+from syntax_bert import SyntaxBertConfig, SyntaxBertForSequenceClassification, SyntaxTokenizerFast
 from syntax_bert.arguments import ComparisonArguments, SyntaxArguments, parse_arguments, set_up_logging
 from syntax_bert.data.glue import GLUE_TASKS, ClassificationData, load_classification_data, write_submission
-from syntax_bert.experiments import run_over_seeds, systems_to_run
+from syntax_bert.experiments import describe_parser, file_digest, run_over_seeds, systems_to_run
 from syntax_bert.metrics import PRIMARY_METRIC, glue_compute_metrics
 from syntax_bert.training import encode_dataset, train_and_evaluate
 
@@ -68,24 +68,25 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     wanted = choose_actions(training_args, data_args.files())
     config = SyntaxBertConfig.from_pretrained(syntax_args.model_name_or_path, **syntax_args.config_options())
     data = load_data(data_args, trained=None if training_args.do_train else config)
+    tokenizer = syntax_args.load_tokenizer(config.syntax_columns)
     with training_args.main_process_first(desc="parsing and encoding"):
-        encoded = encode(data, wanted, data_args.max_seq_length, config.syntax_columns, syntax_args)
+        encoded = encode(data, wanted, tokenizer, data_args.max_seq_length, syntax_args.parse_workers)
     metrics_task = data.task_name or ("stsb" if data.labels is None else "sst2")
     systems = systems_to_run(list(config.syntax_features), comparison_args.compare_baseline)
     settings = {
         "task": data.task_name or Path(data_args.train_file or "data").stem,
         "model": Path(config.name_or_path).name if Path(config.name_or_path).exists() else config.name_or_path,
-        "parser": Path(syntax_args.parser or "en").name,
-        "parser_beam_size": syntax_args.parser_beam_size,
-        "syntax_dropout": config.syntax_dropout,
+        "data": {split: file_digest(file) for split, file in data_args.files().items()},
         "train_fraction": data_args.train_fraction,
         "max_seq_length": data_args.max_seq_length,
     }
+    syntax_settings = {**describe_parser(tokenizer.parser), "syntax_dropout": config.syntax_dropout}
     return run_over_seeds(
         systems,
         comparison_args,
         training_args,
         settings,
+        syntax_settings,
         metric=f"eval_{PRIMARY_METRIC[metrics_task]}",
         run=partial(fine_tune, syntax_args, data, encoded, metrics_task),
     )
@@ -93,6 +94,8 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
 
 def load_data(data_args: DataArguments, trained: SyntaxBertConfig | None) -> ClassificationData:
     """Loads the data, and only a share of the training split if so asked."""
+    if not 0 < data_args.train_fraction <= 1:
+        raise ValueError(f"--train_fraction must be above 0 and at most 1, got {data_args.train_fraction}")
     data = load_classification_data(
         data_args.task_name, data_args.files(), data_args.text_columns, data_args.label_column, trained
     )
@@ -105,17 +108,14 @@ def load_data(data_args: DataArguments, trained: SyntaxBertConfig | None) -> Cla
 def encode(
     data: ClassificationData,
     wanted: dict[str, bool],
+    tokenizer: SyntaxTokenizerFast,
     max_seq_length: int,
-    syntax_columns: tuple[str, ...],
-    syntax_args: SyntaxArguments,
+    workers: int,
 ) -> dict[str, Dataset]:
     """Parses and encodes the splits that are used."""
-    tokenizer = syntax_args.load_tokenizer(syntax_columns)
     splits = [split for kind, is_wanted in wanted.items() if is_wanted for split in data.names(kind)]
     return {
-        split: encode_dataset(
-            data.splits[split], tokenizer, data.columns, max_seq_length, syntax_args.parse_workers, kept=("label",)
-        )
+        split: encode_dataset(data.splits[split], tokenizer, data.columns, max_seq_length, workers, kept=("label",))
         for split in splits
     }
 

@@ -1,6 +1,6 @@
 """Speed of parsing, alignment and the whole tokenizer call, and memory over many sentences.
 
-    python benchmarks/preprocessing.py --conllu en_ewt-ud-dev.conllu --model_name_or_path bert-base-uncased
+python benchmarks/preprocessing.py --conllu en_ewt-ud-dev.conllu --model_name_or_path bert-base-uncased
 """
 
 import argparse
@@ -13,7 +13,7 @@ from transformers import AutoTokenizer
 
 from syntax_bert import SyntaxTokenizerFast, UDPipeParser, parser_path
 from syntax_bert.data.conllu import read_conllu
-from syntax_bert.tokenization.wordpiece_alignment import syntax_columns
+from syntax_bert.tokenization.wordpiece_alignment import align_to_wordpieces
 
 
 def seconds(call, *args, repeats: int = 3, **kwargs) -> float:
@@ -29,7 +29,7 @@ def seconds(call, *args, repeats: int = 3, **kwargs) -> float:
 def align(parses, encodings) -> None:
     """Aligns parses to encodings that are there already."""
     for parse, encoding in zip(parses, encodings, strict=True):
-        syntax_columns((parse, None), encoding.offsets, encoding.sequence_ids, encoding.attention_mask)
+        align_to_wordpieces((parse, None), encoding.offsets, encoding.sequence_ids, encoding.attention_mask)
 
 
 def peak_megabytes() -> float:

@@ -21,8 +21,8 @@ from transformers import (
 from transformers import initialization as init
 
 from .configuration_syntax_bert import SyntaxBertConfig
-from .syntax_columns import SYNTAX_COLUMNS, check_ranges, needed_columns, with_syntax_columns
-from .syntax_embeddings import FEATURE_COLUMNS, SyntaxEmbeddings
+from .syntax_columns import SYNTAX_COLUMNS, check_ranges, check_shapes, needed_columns, with_syntax_columns
+from .syntax_embeddings import SyntaxEmbeddings
 
 __all__ = [
     "SyntaxBertForMaskedLM",
@@ -116,6 +116,7 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
         if columns is not None and (input_ids is None) != (inputs_embeds is None):
             if inputs_embeds is None:
                 inputs_embeds = self.embeddings.word_embeddings(input_ids)
+            check_shapes(columns, inputs_embeds.shape[:2])
             inputs_embeds = inputs_embeds + self.syntax_embeddings(columns)
             input_ids = None
         return super().forward(
@@ -134,7 +135,7 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
         columns = needed_columns(self.config.syntax_columns, given)
         if columns is not None:
             sizes = self.config.feature_vocabulary_sizes
-            check_ranges(columns, {FEATURE_COLUMNS[feature]: size for feature, size in sizes.items()})
+            check_ranges(columns, {f"{feature}_ids": size for feature, size in sizes.items()})
         return columns
 
 
@@ -198,8 +199,8 @@ class SyntaxBertForMultipleChoice(SyntaxBertPreTrainedModel, BertForMultipleChoi
 
     @with_syntax_columns
     @functools.wraps(BertForMultipleChoice.forward)
-    def forward(self, *args, **kwargs):
-        """Flattens the columns to `(B · C, T)`, as the parent does with its own arguments."""
+    def forward(self, *args, **kwargs):  # noqa: D102, the docstring is the parent's
+        # flattened to (B · C, T), as the parent does with its own arguments
         for name in SYNTAX_COLUMNS:
             if kwargs.get(name) is not None:
                 kwargs[name] = kwargs[name].flatten(0, 1)

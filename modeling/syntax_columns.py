@@ -13,7 +13,7 @@ from transformers.utils import logging
 
 logger = logging.get_logger(__name__)
 
-__all__ = ["SYNTAX_COLUMNS", "check_ranges", "needed_columns", "with_syntax_columns"]
+__all__ = ["SYNTAX_COLUMNS", "check_ranges", "check_shapes", "needed_columns", "with_syntax_columns"]
 
 SYNTAX_COLUMNS = ("upos_ids", "casing_ids", "subword_ids", "deprel_ids", "head_positions")
 
@@ -59,6 +59,17 @@ def needed_columns(needed: tuple[str, ...], given: Mapping[str, Tensor | None]) 
             f"called without {list(needed)}: the model runs without syntax. A syntax tokenizer makes these columns."
         )
     return None
+
+
+def check_shapes(columns: Mapping[str, Tensor], shape: torch.Size) -> None:
+    """Checks that every column is `(B, T)`: one of another shape could broadcast.
+
+    Raises:
+        ValueError: Naming the column and both shapes.
+    """
+    for name, column in columns.items():
+        if column.shape != shape:
+            raise ValueError(f"{name} has the shape {tuple(column.shape)}, the inputs have {tuple(shape)}")
 
 
 def check_ranges(columns: Mapping[str, Tensor], sizes: Mapping[str, int]) -> None:

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["FEATURE_COLUMNS", "SyntaxEmbeddings", "has_syntax"]
+__all__ = ["SyntaxEmbeddings", "has_syntax"]
 
-FEATURE_COLUMNS = {"upos": "upos_ids", "casing": "casing_ids", "subword": "subword_ids", "deprel": "deprel_ids"}
 FIRST_TAG = {"upos_ids": 2, "casing_ids": 1, "subword_ids": 1, "deprel_ids": 2}  # ids below it say "none"
 
 
@@ -44,7 +43,7 @@ class SyntaxEmbeddings(nn.Module):
     def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
         """Sums the embeddings of feature columns `(B, T)`, keyed by column name, to `(B, T, D)`."""
         embedded = sum(
-            functional.embedding(columns[FEATURE_COLUMNS[feature]], self.get_parameter(feature), padding_idx=0)
+            functional.embedding(columns[f"{feature}_ids"], self.get_parameter(feature), padding_idx=0)
             for feature in self.features
         )
         keep = has_syntax(columns)

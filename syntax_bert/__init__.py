@@ -3,19 +3,11 @@
 Importing the package registers its models with the Auto classes of transformers.
 """
 
-from transformers import (
-    AutoConfig,
-    AutoModel,
-    AutoModelForMaskedLM,
-    AutoModelForMultipleChoice,
-    AutoModelForQuestionAnswering,
-    AutoModelForSequenceClassification,
-    AutoModelForTokenClassification,
-    AutoTokenizer,
-)
+import transformers
 
 from .modeling.configuration_syntax_bert import SyntaxBertConfig
 from .modeling.modeling_syntax_bert import (
+    AUTO_CLASSES,
     SyntaxBertForMaskedLM,
     SyntaxBertForMultipleChoice,
     SyntaxBertForQuestionAnswering,
@@ -50,14 +42,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-AutoConfig.register("syntax-bert", SyntaxBertConfig)
-AutoTokenizer.register(SyntaxBertConfig, fast_tokenizer_class=SyntaxTokenizerFast)
-for auto_class, model_class in {
-    AutoModel: SyntaxBertModel,
-    AutoModelForMaskedLM: SyntaxBertForMaskedLM,
-    AutoModelForMultipleChoice: SyntaxBertForMultipleChoice,
-    AutoModelForQuestionAnswering: SyntaxBertForQuestionAnswering,
-    AutoModelForSequenceClassification: SyntaxBertForSequenceClassification,
-    AutoModelForTokenClassification: SyntaxBertForTokenClassification,
-}.items():
-    auto_class.register(SyntaxBertConfig, model_class)
+transformers.AutoConfig.register(SyntaxBertConfig.model_type, SyntaxBertConfig)
+transformers.AutoTokenizer.register(SyntaxBertConfig, fast_tokenizer_class=SyntaxTokenizerFast)
+for auto_class, model_class in AUTO_CLASSES.items():
+    getattr(transformers, auto_class).register(SyntaxBertConfig, globals()[model_class])

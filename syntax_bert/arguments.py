@@ -90,5 +90,6 @@ def set_up_logging(training_args: TrainingArguments) -> None:
     """Logs at the level of the training arguments, one line a message."""
     logging.basicConfig(format="%(asctime)s %(name)s: %(message)s", datefmt="%H:%M:%S")
     level = training_args.get_process_log_level()
-    logging.getLogger("syntax_bert").setLevel(logging.INFO if training_args.should_log else level)
+    is_default = training_args.log_level == "passive" and training_args.should_log
+    logging.getLogger("syntax_bert").setLevel(logging.INFO if is_default else level)
     transformers.utils.logging.set_verbosity(level)

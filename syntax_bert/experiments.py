@@ -1,6 +1,7 @@
 """Runs of several systems with several seeds: what was measured is kept, compared, and never measured twice."""
 
 import copy
+import hashlib
 import json
 import logging
 import os
@@ -15,17 +16,25 @@ from transformers import TrainingArguments, set_seed
 
 from .arguments import ComparisonArguments
 from .comparison import compare_systems, comparison_markdown
+from .modeling.configuration_syntax_bert import FEATURES
 from .plots import plot_seeds
 from .training import last_checkpoint
 
-__all__ = ["run_over_seeds", "systems_to_run"]
+__all__ = ["describe_parser", "file_digest", "run_over_seeds", "systems_to_run"]
 
 logger = logging.getLogger(__name__)
 
 
 def systems_to_run(features: Sequence[str], compare_baseline: bool) -> dict[str, list[str]]:
-    """Names the systems to train, with the features of each; the baseline comes first."""
-    systems = {"+".join(features) or "plain": list(features)}
+    """Names the systems to train, with the features of each in the config's order; the baseline comes first.
+
+    Raises:
+        ValueError: If the plain model would be compared with itself.
+    """
+    ordered = [feature for feature in FEATURES if feature in features]
+    if compare_baseline and not ordered:
+        raise ValueError("there is nothing to compare the plain model with: give --syntax_features")
+    systems = {"+".join(ordered) or "plain": ordered}
     return {"plain": [], **systems} if compare_baseline else systems
 
 
@@ -34,6 +43,7 @@ def run_over_seeds(
     comparison_args: ComparisonArguments,
     training_args: TrainingArguments,
     settings: Mapping[str, Any],
+    syntax_settings: Mapping[str, Any],
     metric: str,
     run: Callable[[list[str], TrainingArguments], dict[str, float]],
 ) -> dict[str, dict[int, float]]:
@@ -48,6 +58,7 @@ def run_over_seeds(
         comparison_args: Seeds and results folder.
         training_args: Arguments of all runs; output folder and seed are set for each.
         settings: What else identifies a run: kept in its file, and compared before it is skipped.
+        syntax_settings: The same of systems with features only.
         metric: Key of the score in the metrics that `run` returns.
         run: Trains and evaluates one system.
 
@@ -64,6 +75,8 @@ def run_over_seeds(
         raise ValueError("a comparison of systems or seeds trains them: add --do_train")
     if len(systems) > 1 and not training_args.do_eval:
         raise ValueError("a comparison of systems needs validation data and --do_eval")
+    if len(runs) > 1 and training_args.resume_from_checkpoint:
+        raise ValueError("each of several runs resumes from its own last checkpoint: omit --resume_from_checkpoint")
     output_dir = Path(str(training_args.output_dir))
     results_dir = Path(comparison_args.results_dir or output_dir / "results")
     scores: dict[str, dict[int, float]] = {}
@@ -72,19 +85,25 @@ def run_over_seeds(
         args.seed = seed
         if len(runs) > 1:
             args.output_dir = str(output_dir / system / f"seed-{seed}")
-        described = {**settings, "system": system, "seed": seed, **training_settings(args)}
+        described = {**settings, **(syntax_settings if systems[system] else {})}
+        described |= {"system": system, "seed": seed, **training_settings(args)}
         file = results_dir / f"{settings['task']}-{system}-{args.learning_rate:g}-seed{seed}.json"
         metrics = run_once(file, described, args, partial(run, systems[system]))
         if metric in metrics:
             scores.setdefault(system, {})[seed] = metrics[metric]
     if len(runs) > 1 and scores and training_args.should_save:
-        rows = compare_systems(scores)
-        save_json(output_dir / "comparison.json", rows)
-        table = comparison_markdown(rows, metric)
-        (output_dir / "comparison.md").write_text(table, encoding="utf-8")
-        plot_seeds(scores, metric, output_dir / "seeds.png")
-        print(table)
+        write_comparison(scores, metric, output_dir)
     return scores
+
+
+def write_comparison(scores: dict[str, dict[int, float]], metric: str, folder: Path) -> None:
+    """Prints and writes the table of several systems, and a plot of their seeds."""
+    rows = compare_systems(scores)
+    save_json(folder / "comparison.json", rows)
+    table = comparison_markdown(rows, metric)
+    (folder / "comparison.md").write_text(table, encoding="utf-8")
+    plot_seeds(scores, metric, folder / "seeds.png")
+    print(table)
 
 
 def run_once(
@@ -105,8 +124,8 @@ def run_once(
             if args.do_predict:
                 logger.warning("no predictions are made again; for them, --do_predict alone reads a saved model")
             return result["metrics"]
-        note = Path(str(args.output_dir)) / "run.json"
-        if last_checkpoint(str(args.output_dir)) is not None:
+        note = Path(args.output_dir) / "run.json"
+        if last_checkpoint(args.output_dir) is not None:
             recorded_run(note, described)
         if args.should_save:
             save_json(note, described)
@@ -117,9 +136,23 @@ def run_once(
     return metrics
 
 
+def file_digest(path: str | Path) -> str:
+    """Gives the first digits of the SHA-256 of a file."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+
+
+def describe_parser(parser: Any) -> dict[str, Any]:
+    """Names a parser's files with their digests, and its beam, as they are to be found in the results of a run."""
+    paths = getattr(parser, "paths", ())
+    files = paths.values() if isinstance(paths, Mapping) else paths
+    digests = {Path(path).name: file_digest(path) for path in files}
+    return {"parser": digests or type(parser).__name__, "beam_size": getattr(parser, "beam_size", None)}
+
+
 def training_settings(args: TrainingArguments) -> dict[str, Any]:
     """Gives the training arguments that the outcome of a run depends on."""
-    names = ("learning_rate", "num_train_epochs", "max_steps", "warmup_steps", "weight_decay", "bf16", "fp16")
+    names = """learning_rate num_train_epochs max_steps warmup_steps weight_decay lr_scheduler_type optim max_grad_norm
+        label_smoothing_factor adam_beta1 adam_beta2 adam_epsilon train_sampling_strategy bf16 fp16""".split()
     batch_size = args.train_batch_size * args.gradient_accumulation_steps * args.world_size
     return {**{name: getattr(args, name) for name in names}, "train_batch_size": batch_size}
 

@@ -71,18 +71,29 @@ def train_and_evaluate(
     )
     metrics: dict[str, float] = {}
     if train is not None:
-        last = args.resume_from_checkpoint or last_checkpoint(str(args.output_dir))
+        last = args.resume_from_checkpoint or last_checkpoint(args.output_dir)
         if last is not None:
             logger.info("resuming from %s", last)
         metrics |= trainer.train(resume_from_checkpoint=last).metrics
         if args.save_strategy != "no":
             trainer.save_model()
     for prefix, dataset in evaluations.items():
-        metrics |= trainer.evaluate(dataset, metric_key_prefix=prefix)
+        evaluated = trainer.evaluate(dataset, metric_key_prefix=prefix)
+        trainer.log_metrics(prefix, evaluated)
+        trainer.save_metrics(prefix, evaluated, combined=False)
+        metrics |= evaluated
     return trainer, metrics
 
 
 def last_checkpoint(folder: str | Path) -> str | None:
-    """Finds the last checkpoint of `Trainer` in a folder that was written to its end: the trainer state comes last."""
-    complete = [path.parent for path in Path(folder).glob(f"{PREFIX_CHECKPOINT_DIR}-*/trainer_state.json")]
+    """Finds the last checkpoint of `Trainer` in a folder that training can go on from.
+
+    It has been written to its end (the trainer state comes last), and with the state of optimizer and schedule
+    (`save_only_model` leaves them out).
+    """
+    complete = [
+        state.parent
+        for state in Path(folder).glob(f"{PREFIX_CHECKPOINT_DIR}-*/trainer_state.json")
+        if (state.parent / "scheduler.pt").exists()
+    ]
     return str(max(complete, key=lambda path: int(path.name.rpartition("-")[2]))) if complete else None

@@ -1,6 +1,7 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from itertools import pairwise
@@ -126,7 +127,7 @@ def checkpoint_features(folder):
     [
         (None, "upos", ["upos_ids"]),
         (["none"], "plain", []),
-        (["deprel", "casing"], "deprel+casing", ["casing_ids", "deprel_ids"]),
+        (["deprel", "casing"], "casing+deprel", ["casing_ids", "deprel_ids"]),
     ],
 )
 def test_train_and_evaluate(run, files, tmp_path, features, system, columns):
@@ -138,12 +139,8 @@ def test_train_and_evaluate(run, files, tmp_path, features, system, columns):
     )
     result = saved_run(tmp_path / "out", f"train-{system}-0.001-seed7.json")
     assert scores == {system: {7: result["metrics"]["eval_accuracy"]}}
-    assert (result["task"], result["system"], result["parser"], result["train_batch_size"]) == (
-        "train",
-        system,
-        "en",
-        4,
-    )
+    assert (result["task"], result["system"], result["train_batch_size"]) == ("train", system, 4)
+    assert list(result.get("parser", [])) == (["english-ewt.udpipe"] if columns else [])
     assert result["versions"]["transformers"] == transformers.__version__
     assert checkpoint_features(tmp_path / "out") == (
         system.replace("plain", "").split("+") if columns else [],
@@ -388,13 +385,30 @@ def test_parse_workers_give_the_same(run, files, tmp_path, monkeypatch):
     assert losses[0] == losses[1]
 
 
+@pytest.mark.parametrize("what", ["data", "schedule"])
+def test_a_result_of_other_data_or_settings_is_not_reused(run, files, tmp_path, what):
+    run(**training_files(files), max_steps=1)
+    if what == "data":
+        shutil.copy(write_jsonl(tmp_path, "fewer", classified()[:6]), files["train_file"])
+        options = {}
+    else:
+        options = {"lr_scheduler_type": "constant"}
+    with pytest.raises(ValueError, match="is a run with other settings"):
+        run(**training_files(files), max_steps=1, **options)
+
+
+def test_several_runs_cannot_resume_from_one_checkpoint(run, files, tmp_path):
+    with pytest.raises(ValueError, match="omit --resume_from_checkpoint"):
+        run(**training_files(files), seeds=[1, 2], resume_from_checkpoint=tmp_path)
+
+
 def test_conllu_parser(run, files, tmp_path, monkeypatch):
     write_conllu(tmp_path / "own.conllu", UDPipeParser(parser_path("en")).parse(SENTENCES))
     run("udpipe", **training_files(files), max_steps=1)
     monkeypatch.setattr(UDPipeParser, "parse", None)
     run("conllu", **training_files(files), max_steps=1, parser=tmp_path / "own.conllu")
     first, second = (saved_run(tmp_path / name, "train-upos-0.001-seed42.json") for name in ("udpipe", "conllu"))
-    assert (first["parser"], second["parser"]) == ("en", "own.conllu")
+    assert [*first["parser"], *second["parser"]] == ["english-ewt.udpipe", "own.conllu"]
     assert first["metrics"]["eval_loss"] == second["metrics"]["eval_loss"]
     strange = write_jsonl(tmp_path, "strange", [*classified(), {"text": "Who is that dog?", "label": "bad"}])
     with pytest.raises(ValueError, match="'Who is that dog\\?' .* the 8 .*own\\.conllu"):

@@ -11,9 +11,9 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 from transformers.configuration_utils import PreTrainedConfig
 from transformers.utils import cached_file, logging
 
-from .udpipe_parser import UDPipeParser, find_surrogate
-from .universal_dependencies import DEPRELS, SYNTAX_COLUMNS, UPOS, Parse
-from .wordpiece_alignment import syntax_columns
+from .udpipe_parser import UDPipeParser
+from .universal_dependencies import COLUMN_SIZES, DEPRELS, SYNTAX_COLUMNS, UPOS, Parse, find_surrogate
+from .wordpiece_alignment import align_to_wordpieces
 
 logger = logging.get_logger(__name__)
 
@@ -134,22 +134,8 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         first_parses = self._parses(firsts, parses, languages, is_batched, is_split_into_words)
         second_parses = self._parses(seconds, parses_pair, languages_pair, is_batched, is_split_into_words)
 
-        windows = encoding.encodings
-        examples = encoding.get("overflow_to_sample_mapping", range(len(windows)))
-        rows: dict[str, list[list[int]]] = {column: [] for column in self.syntax_columns}
-        for window, example in zip(windows, examples, strict=True):
-            spans = window.offsets
-            if is_split_into_words:
-                spans = spans_in_joined_words(window, firsts[example], seconds[example])
-            made = syntax_columns(
-                (first_parses[example], second_parses[example]),
-                spans,
-                window.sequence_ids,
-                window.attention_mask,
-                self.syntax_columns,
-            )
-            for column, values in made.items():
-                rows[column].append(values)
+        texts = (firsts, seconds) if is_split_into_words else None
+        rows = self._columns(encoding, first_parses, second_parses, texts)
         return_tensors = options.get("return_tensors")
         if return_tensors is not None:
             encoding.update(BatchEncoding(rows, tensor_type=return_tensors))
@@ -158,6 +144,21 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         else:
             encoding.update({column: values[0] for column, values in rows.items()})
         return encoding
+
+    def _columns(self, encoding, first_parses, second_parses, texts) -> dict[str, list[list[int]]]:
+        """Makes the columns of every window of a batch; `texts` are the words of texts that were given as words."""
+        windows = encoding.encodings
+        examples = encoding.get("overflow_to_sample_mapping", range(len(windows)))
+        rows: dict[str, list[list[int]]] = {column: [] for column in self.syntax_columns}
+        for window, example in zip(windows, examples, strict=True):
+            spans = window.offsets
+            if texts is not None:
+                spans = spans_in_joined_words(window, *(words[example] for words in texts))
+            parses = (first_parses[example], second_parses[example])
+            made = align_to_wordpieces(parses, spans, window.sequence_ids, window.attention_mask, self.syntax_columns)
+            for column, values in made.items():
+                rows[column].append(values)
+        return rows
 
     def _parses(self, texts, parses, languages, is_batched: bool, is_split_into_words: bool) -> list[Parse | None]:
         """Parses the texts that are there (not `None`), or checks the parses given for them."""
@@ -202,6 +203,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         return_attention_mask=None,
     ):
         length = len(encoded_inputs[self.model_input_names[0]])
+        attended = list(encoded_inputs.get("attention_mask", [1] * length))
         padded = super()._pad(
             encoded_inputs, max_length, padding_strategy, pad_to_multiple_of, padding_side, return_attention_mask
         )
@@ -213,11 +215,12 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             values = list(padded[column])
             if len(values) != length:
                 raise ValueError(f"{column} has {len(values)} values for {length} tokens")
-            if column == "head_positions":
-                if any(not 0 <= position < length for position in values):
-                    raise ValueError(f"head_positions {values} point outside their sequence of {length} tokens")
-                if on_the_left:
-                    values = [position + difference for position in values]
+            size = COLUMN_SIZES.get(column, length)
+            if values and not (min(values) >= 0 and max(values) < size):
+                raise ValueError(f"{column} {values} must be 0 to {size - 1}")
+            if column == "head_positions" and on_the_left:
+                pairs = zip(values, attended, strict=True)
+                values = [position + difference if is_token else 0 for position, is_token in pairs]
             padding = [0] * difference
             padded[column] = padding + values if on_the_left else values + padding
         return padded
@@ -236,11 +239,17 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
                 f"a {type(self._parser).__name__} cannot be saved with the tokenizer: give parser= again on loading"
             )
         for _, name, path in files:
-            target = Path(save_directory) / name
-            if not (target.exists() and target.samefile(path)):
-                shutil.copyfile(path, target)
-            file_names += (str(target),)
+            parser, saved = Path(path), Path(save_directory, name)
+            for source, target in ((parser, saved), (licence(parser), licence(saved))):
+                if source.exists() and not (target.exists() and target.samefile(source)):
+                    shutil.copyfile(source, target)
+                file_names += (str(target),) if target.exists() else ()
         return file_names
+
+
+def licence(parser: str | Path) -> Path:
+    """Gives the file with the licence of a parser, which goes where the parser goes."""
+    return Path(parser).with_suffix(".LICENSE.md")
 
 
 def model_config(name_or_path: str, kwargs: Mapping[str, Any]) -> dict:
@@ -267,6 +276,9 @@ def saved_parser(parser: str | Mapping[str, str] | None, name_or_path: str, kwar
     def find(name: str) -> str:
         if Path(name).name != name or "\\" in name:
             raise ValueError(f"{name_or_path} names the parser {name!r}; it must be a plain file of the checkpoint")
+        cached_file(
+            name_or_path, licence(name).name, **hub_options(kwargs), _raise_exceptions_for_missing_entries=False
+        )
         return cached_file(name_or_path, name, **hub_options(kwargs))
 
     if isinstance(parser, Mapping):

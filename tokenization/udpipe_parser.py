@@ -8,25 +8,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .universal_dependencies import Parse
+from .universal_dependencies import Parse, find_surrogate
 
 try:
     from ufal import udpipe
 except ImportError:  # a tokenizer that is only given parses works without it
     udpipe = None
 
-__all__ = ["UDPipeParser", "find_surrogate"]
+__all__ = ["UDPipeParser"]
 
-SURROGATE = re.compile("[\ud800-\udfff]")
 # UDPipe ends a text at NUL and takes these other white spaces for letters
 SPACES = dict.fromkeys([0, 0x0B, 0x0C, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029], " ")
 MODELS: dict[str, Any] = {}  # of this process, by the digest of the file: copies of a file are one model
-
-
-def find_surrogate(text: str) -> int | None:
-    """Finds the first lone surrogate of a text, a code point that has no UTF-8 form and so cannot be parsed."""
-    match = SURROGATE.search(text)
-    return match.start() if match else None
 
 
 @cache
@@ -157,13 +150,10 @@ class UDPipeParser:
             words += read_words(sentence, base)
             # Words of a multiword token have no range of their own, only the token has.
             multiword = {
-                word: (token.getTokenRangeStart(), token.getTokenRangeEnd())
-                for token in sentence.multiwordTokens
-                for word in range(token.idFirst, token.idLast + 1)
+                word: token for token in sentence.multiwordTokens for word in range(token.idFirst, token.idLast + 1)
             }
             for word in list(sentence.words)[1:]:
-                own = multiword.get(word.id)
-                start, end = own or (word.getTokenRangeStart(), word.getTokenRangeEnd())
+                start, end = token_range(multiword.get(word.id, word))
                 starts.append(start)
                 ends.append(end)
             sentence_ids += [sentence_id] * (len(words) - base)
@@ -184,6 +174,13 @@ class UDPipeParser:
             self._analyse(model, sentence, dependencies)
         ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
         return make_parse(" ".join(words), starts, ends, read_words(sentence, 0), [0] * len(starts), dependencies)
+
+
+def token_range(token) -> tuple[int, int]:
+    """Reads the characters of a UDPipe token; without the check, a token that has none gives garbage."""
+    if not token.getTokenRange():
+        raise ValueError(f"the UDPipe model gives no characters for {token.form!r}: give it words instead of text")
+    return token.getTokenRangeStart(), token.getTokenRangeEnd()
 
 
 def one_each(languages: Sequence[str | None] | None, texts: Sequence) -> Sequence[str | None]:

@@ -1,18 +1,19 @@
 """Universal Dependencies: the tag sets, their ids, and `Parse`, the analysis of one text (https://universaldependencies.org)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 __all__ = [
-    "CASING",
+    "COLUMN_SIZES",
     "DEPRELS",
     "DEPREL_IDS",
-    "SUBWORD",
     "SYNTAX_COLUMNS",
     "UPOS",
     "UPOS_IDS",
     "Parse",
     "deprel_id",
+    "find_surrogate",
 ]
 
 SYNTAX_COLUMNS = ("upos_ids", "casing_ids", "subword_ids", "deprel_ids", "head_positions")
@@ -23,17 +24,26 @@ DEPRELS = tuple(
     "flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
     "xcomp".split()
 )
-CASING = ("none", "not_capitalised", "capitalised")
-SUBWORD = ("none", "B", "M", "E", "O")
 
-PADDING_ID, NONE_ID = 0, 1
+PADDING_ID, NONE_ID = 0, 1  # of UPOS and DEPRELS
 UPOS_IDS = {tag: index for index, tag in enumerate(UPOS, start=2)}
 DEPREL_IDS = {deprel: index for index, deprel in enumerate(DEPRELS, start=2)}
+NOT_CAPITALISED, CAPITALISED = 1, 2  # casing_ids; 0 is none
+FIRST, MIDDLE, LAST, WHOLE = 1, 2, 3, 4  # subword_ids; 0 is none
+COLUMN_SIZES = {"upos_ids": 2 + len(UPOS), "casing_ids": 3, "subword_ids": 5, "deprel_ids": 2 + len(DEPRELS)}
+
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def deprel_id(deprel: str) -> int:
     """Gives the id of a relation without its subtype: `nsubj:pass` as `nsubj`; an unknown one is 1."""
     return DEPREL_IDS.get(deprel) or DEPREL_IDS.get(deprel.partition(":")[0], NONE_ID)
+
+
+def find_surrogate(text: str) -> int | None:
+    """Finds the first lone surrogate of a text, a code point that has no UTF-8 form and so cannot be parsed."""
+    match = SURROGATE.search(text)
+    return match.start() if match else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,23 @@ and the result is a tree whatever the splits are.
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 
-from .universal_dependencies import NONE_ID, PADDING_ID, SYNTAX_COLUMNS, UPOS_IDS, Parse, deprel_id
+from .universal_dependencies import (
+    CAPITALISED,
+    FIRST,
+    LAST,
+    MIDDLE,
+    NONE_ID,
+    NOT_CAPITALISED,
+    PADDING_ID,
+    SYNTAX_COLUMNS,
+    UPOS_IDS,
+    WHOLE,
+    Parse,
+    deprel_id,
+)
 
-__all__ = ["align_labels", "align_spans", "syntax_columns", "word_groups"]
+__all__ = ["align_labels", "align_spans", "align_to_wordpieces", "word_groups"]
 
-FIRST, MIDDLE, LAST, WHOLE = 1, 2, 3, 4  # subword_ids
-NOT_CAPITALISED, CAPITALISED = 1, 2  # casing_ids
 NO_WORD = -1
 
 
@@ -73,7 +84,7 @@ def casing_id(form: str) -> int:
     return NOT_CAPITALISED
 
 
-def syntax_columns(
+def align_to_wordpieces(
     parses: Sequence[Parse | None],
     spans: Sequence[tuple[int, int]],
     sequence_ids: Sequence[int | None],
@@ -90,56 +101,69 @@ def syntax_columns(
         columns: The columns to make.
 
     Returns:
-        One list of T ids for each of `columns`, as DESIGN's table of columns defines them.
+        One list of T ids for each of `columns`.
     """
     absent = [NONE_ID if attended else PADDING_ID for attended in attention_mask]
-    special = (i for i, text in enumerate(sequence_ids) if text is None and attention_mask[i])
-    anchor = next(special, None)
-    upos_ids, deprel_ids = absent[:], absent[:]
-    casing_ids, subword_ids = [0] * len(absent), [0] * len(absent)
+    anchor = next((i for i, text in enumerate(sequence_ids) if text is None and attention_mask[i]), None)
     heads = [(i if anchor is None else anchor) if attended else 0 for i, attended in enumerate(attention_mask)]
+    none = [0] * len(absent)
+    made = dict(zip(SYNTAX_COLUMNS, (absent[:], none[:], none[:], absent[:], heads), strict=True))
     for text, parse in enumerate(parses):
-        if parse is None:
-            continue
-        positions = [i for i, sequence_id in enumerate(sequence_ids) if sequence_id == text]
-        piece_words, groups = word_groups(parse, [spans[i] for i in positions])
-        pieces: dict[int, list[int]] = {}
-        for position, word in zip(positions, piece_words, strict=True):
-            if word != NO_WORD:
-                pieces.setdefault(word, []).append(position)
-        representatives = group_representatives(groups, parse.depths)
-        for owner, own in pieces.items():
-            word = representatives[owner]
-            upos = UPOS_IDS.get(parse.upos[word], NONE_ID)
-            casing = casing_id(parse.form(word))
-            for position in own:
-                upos_ids[position] = upos
-                casing_ids[position] = casing
-                subword_ids[position] = MIDDLE
-            subword_ids[own[0]], subword_ids[own[-1]] = (FIRST, LAST) if len(own) > 1 else (WHOLE, WHOLE)
-            if parse.parents is None or parse.deprels is None:
-                continue
-            deprel = deprel_id(parse.deprels[word])
-            for position in own:
-                deprel_ids[position] = deprel
-                heads[position] = own[0]
-            parent = parse.parents[word]
-            while parent >= 0 and parent not in groups:
-                parent = parse.parents[parent]
-            if parent >= 0:
-                heads[own[0]] = pieces[groups[parent]][0]
-            elif anchor is not None:
-                heads[own[0]] = anchor
-    made = dict(zip(SYNTAX_COLUMNS, (upos_ids, casing_ids, subword_ids, deprel_ids, heads), strict=True))
+        if parse is not None:
+            positions = [i for i, sequence_id in enumerate(sequence_ids) if sequence_id == text]
+            piece_words, groups = word_groups(parse, [spans[i] for i in positions])
+            pieces: dict[int, list[int]] = {}
+            for position, word in zip(positions, piece_words, strict=True):
+                if word != NO_WORD:
+                    pieces.setdefault(word, []).append(position)
+            representatives = group_representatives(groups, parse.depths)
+            for owner, own in pieces.items():
+                fill_tags(made, parse, representatives[owner], own)
+                if parse.parents is not None:
+                    parent = nearest_present(parse.parents, representatives[owner], groups)
+                    if parent >= 0:
+                        made["head_positions"][own[0]] = pieces[groups[parent]][0]
+                    elif anchor is not None:
+                        made["head_positions"][own[0]] = anchor
     return {column: made[column] for column in columns}
 
 
-def align_labels(labels: Sequence[int], word_ids: Sequence[int | None], ignored: int = -100) -> list[int]:
+def fill_tags(made: dict[str, list[int]], parse: Parse, word: int, own: list[int]) -> None:
+    """Writes what a word says of its wordpieces, at their positions `own`, into the columns: all but its own head."""
+    upos, casing = UPOS_IDS.get(parse.upos[word], NONE_ID), casing_id(parse.form(word))
+    for position in own:
+        made["upos_ids"][position] = upos
+        made["casing_ids"][position] = casing
+        made["subword_ids"][position] = MIDDLE
+    made["subword_ids"][own[0]], made["subword_ids"][own[-1]] = (FIRST, LAST) if len(own) > 1 else (WHOLE, WHOLE)
+    if parse.deprels is not None:
+        deprel = deprel_id(parse.deprels[word])
+        for position in own:
+            made["deprel_ids"][position] = deprel
+            made["head_positions"][position] = own[0]
+
+
+def nearest_present(parents: Sequence[int], word: int, present: Collection[int]) -> int:
+    """Climbs from a word to its nearest ancestor that is present; -1 if there is none."""
+    parent = parents[word]
+    while parent >= 0 and parent not in present:
+        parent = parents[parent]
+    return parent
+
+
+def align_labels(
+    labels: Sequence[int],
+    word_ids: Sequence[int | None],
+    offsets: Sequence[tuple[int, int]] | None = None,
+    ignored: int = -100,
+) -> list[int]:
     """Labels the first wordpiece of each word: `[3, 7]` over `[None, 0, 1, 1, None]` is `[-100, 3, 7, -100, -100]`.
 
     Args:
         labels: One label id a word.
         word_ids: 0-based word of each wordpiece, `None` for special tokens, as `BatchEncoding.word_ids` gives them.
+        offsets: Characters of each wordpiece in its word (`offset_mapping` of texts given as words). Windows need
+            them: a window may begin inside a word, whose first wordpiece another one has.
         ignored: The id of all other wordpieces, which the loss leaves out.
 
     Raises:
@@ -150,8 +174,9 @@ def align_labels(labels: Sequence[int], word_ids: Sequence[int | None], ignored:
         raise ValueError(f"wordpieces refer to word {last}, but there are only {len(labels)} labels")
     previous = None
     aligned = []
-    for word in word_ids:
-        aligned.append(ignored if word is None or word == previous else labels[word])
+    for position, word in enumerate(word_ids):
+        is_first = word is not None and word != previous and (offsets is None or offsets[position][0] == 0)
+        aligned.append(labels[word] if word is not None and is_first else ignored)
         previous = word
     return aligned
 
@@ -165,6 +190,8 @@ def align_spans(
 ) -> list[int]:
     """Labels wordpieces by character spans, in the IOB2 scheme: `B-x` on the first wordpiece of a span, `I-x` after it.
 
+    Spans outside a truncated text or a window are left out; one that began before it goes on with `I-x`.
+
     Args:
         labels: `(start, end, tag)` of each labelled span of the text, not overlapping.
         spans: First and past-the-last character of each wordpiece.
@@ -173,15 +200,26 @@ def align_spans(
         ignored: The id of tokens outside text 0.
 
     Raises:
-        ValueError: If a label is unknown, or a labelled span holds no wordpiece.
+        ValueError: If a label is unknown, labelled spans overlap, or one inside the window holds no wordpiece.
     """
+    needed = ["O", *(f"{prefix}-{tag}" for _, _, tag in labels for prefix in "BI")]
+    unknown = [label for label in needed if label not in label_ids]
+    if unknown:
+        raise ValueError(f"label {unknown[0]!r} is not among {sorted(label_ids)}")
+    own = [position for position, text in enumerate(sequence_ids) if text == 0]
     aligned = [label_ids["O"] if text == 0 else ignored for text in sequence_ids]
-    for start, end, tag in labels:
-        inside = [i for i, (a, b) in enumerate(spans) if sequence_ids[i] == 0 and a < end and b > start]
+    window_start, window_end = (spans[own[0]][0], spans[own[-1]][1]) if own else (0, 0)
+    last_end = 0
+    for start, end, tag in sorted(labels):
+        if start < last_end:
+            raise ValueError(f"the span {start} to {end} labelled {tag!r} overlaps the one before it")
+        last_end = end
+        if end <= window_start or start >= window_end:
+            continue
+        inside = [position for position in own if spans[position][0] < end and spans[position][1] > start]
         if not inside:
             raise ValueError(f"no wordpiece lies in the span {start} to {end} labelled {tag!r}")
-        for position, prefix in zip(inside, "B" + "I" * (len(inside) - 1), strict=True):
-            if f"{prefix}-{tag}" not in label_ids:
-                raise ValueError(f"label {prefix}-{tag!r} is not among {sorted(label_ids)}")
-            aligned[position] = label_ids[f"{prefix}-{tag}"]
+        for position in inside:
+            is_first = position == inside[0] and start >= window_start
+            aligned[position] = label_ids[f"{'B' if is_first else 'I'}-{tag}"]
     return aligned

@@ -5,10 +5,10 @@ The `conllu` package reads ids and heads; its line reader counts no lines, split
 
 import os
 import re
-from collections import namedtuple
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any, NamedTuple
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
@@ -18,8 +18,19 @@ from syntax_bert.tokenization.universal_dependencies import Parse
 __all__ = ["ConlluError", "ConlluSentence", "read_conllu", "surface_tokens", "write_conllu"]
 
 COMMENT = re.compile(r"#\s*(text|sent_id)\s*= ?(.*)", re.DOTALL)
-# A word, or a multiword token with the ids of its first and last word; `head` is 1-based, `None` for `_`.
-Row = namedtuple("Row", "line first last form upos head deprel misc")
+
+
+class Row(NamedTuple):
+    """A word, or a multiword token with the ids of its first and last word; `head` is 1-based, `None` for `_`."""
+
+    line: int
+    first: int
+    last: int
+    form: str
+    upos: str
+    head: int | None
+    deprel: str
+    misc: str
 
 
 class ConlluError(ValueError):
@@ -90,6 +101,7 @@ class SentenceReader:
         where = f"{self.name}, word {fields[0]}{''.join(f' {form!r}' for form in fields[1:2])}:"
         if len(fields) != 10 or not all(fields):
             raise ConlluError(self.path, line, f"{where} {len(fields)} fields; it takes 10, with tabs, none empty")
+        row_id: Any  # an int, or a tuple of first id, "-" or ".", last id
         try:
             row_id = parse_id_value(fields[0])
             head = parse_int_value(fields[6]) if isinstance(row_id, int) else None
@@ -133,13 +145,14 @@ class SentenceReader:
         return text, starts, ends
 
     def tree(self, repair_roots: bool) -> tuple[list[int] | None, list[str] | None]:
-        heads, deprels = [word.head for word in self.words], [word.deprel for word in self.words]
-        if set(heads) == {None}:
+        if all(word.head is None for word in self.words):
             return None, None
+        heads, deprels = [], [word.deprel for word in self.words]
         for word in self.words:
-            if word.head is None or not 0 <= word.head <= len(heads):
+            if word.head is None or not 0 <= word.head <= len(self.words):
                 given = "_" if word.head is None else word.head
-                raise self.error(word, f"HEAD is {given}; it must be 0 to {len(heads)}, or _ for all words")
+                raise self.error(word, f"HEAD is {given}; it must be 0 to {len(self.words)}, or _ for all words")
+            heads.append(word.head)
         roots = [word for word in self.words if word.head == 0]
         for root in roots[1:]:
             if not repair_roots:

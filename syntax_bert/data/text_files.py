@@ -11,7 +11,7 @@ from pathlib import Path
 from datasets import Dataset, DatasetDict, Features, Value
 from datasets.exceptions import DatasetGenerationError
 
-from syntax_bert.tokenization.udpipe_parser import find_surrogate
+from syntax_bert.tokenization.universal_dependencies import find_surrogate
 
 __all__ = ["label_names", "load_files", "read_rows", "with_class_labels"]
 

@@ -27,9 +27,11 @@ def load_parser(name: str, beam_size: int | None = None):
     """Makes the parser that a command line names: a language code, a `.udpipe` file or a `.conllu` file.
 
     Raises:
-        ValueError: If the name is neither a file nor the code of an embedded parser.
+        ValueError: If the name is neither a file nor the code of an embedded parser, or a beam is set for trees.
     """
     if name.endswith(".conllu"):
+        if beam_size is not None:
+            raise ValueError(f"{name} holds trees already: a beam size is for .udpipe parsers")
         from .conllu_parser import ConlluParser  # needs the extra "training"
 
         return ConlluParser(name)

@@ -25,7 +25,7 @@ def load_parses(paths: tuple[str, ...], modified_ns: tuple[int, ...], repair_roo
         for sentence in read_conllu(path, repair_roots):
             parse, forms, tokens = sentence.parse, sentence.forms, surface_tokens(sentence.parse)
             surface = tuple(forms[words[0]] if len(words) == 1 else parse.form(words[0]) for words in tokens)
-            by_start.setdefault(parse.text.split(maxsplit=1)[0], []).append(len(parses))
+            by_start.setdefault(parse.text.lstrip()[:1], []).append(len(parses))
             by_forms.setdefault(tuple(forms), (parse, range(len(parse))))
             by_tokens.setdefault(surface, (parse, [token for token, words in enumerate(tokens) for _ in words]))
             parses.append(parse)
@@ -103,13 +103,13 @@ class ConlluParser:
 
     def _find(self, text: str) -> list[tuple[Parse, int]]:
         parses, by_start, _ = self._load()
-        for index in by_start.get(text.split(maxsplit=1)[0], ()):
+        for index in by_start.get(text.lstrip()[:1], ()):
             found, end = [], 0
             while parses[index] is not None:
                 sentence = parses[index].text.strip()
                 start = len(text) - len(text[end:].lstrip())
                 end = start + len(sentence)
-                if not text.startswith(sentence, start) or text[end : end + 1].strip():
+                if not text.startswith(sentence, start):
                     break
                 found.append((parses[index], start - parses[index].text.index(sentence)))
                 if not text[end:].strip():

@@ -218,13 +218,23 @@ def test_padding_of_tensors_of_one_example_and_to_lengths(tokenizer):
     assert several["head_positions"][1] == padded(DOGS_COLUMNS["head_positions"], 16)
     again = tokenizer.pad(several, padding_side="left")  # already of equal length
     assert columns(again) == columns(several)
+    longer = tokenizer.pad(dict(one), padding="max_length", max_length=12, padding_side="left")
+    assert columns(longer) == {
+        name: padded(DOGS_COLUMNS[name], 12, "left", name == "head_positions") for name in SYNTAX_COLUMNS
+    }
+
+
+def test_pad_refuses_ids_out_of_range(tokenizer):
+    item = dict(tokenizer(DOGS))
+    with pytest.raises(ValueError, match="upos_ids .* must be 0 to 18"):
+        tokenizer.pad([{**item, "upos_ids": [19] * 5}])
 
 
 def test_pad_refuses_columns_that_do_not_fit_their_tokens(tokenizer):
     item = dict(tokenizer(DOGS))
     with pytest.raises(ValueError, match="upos_ids has 4 values for 5 tokens"):
         tokenizer.pad([{**item, "upos_ids": item["upos_ids"][:4]}])
-    with pytest.raises(ValueError, match="outside their sequence of 5 tokens"):
+    with pytest.raises(ValueError, match="head_positions .* must be 0 to 4"):
         tokenizer.pad([{**item, "head_positions": [0, 5, 0, 2, 0]}])
 
 

@@ -1,9 +1,13 @@
 import copy
 import pickle
+import shutil
 
 import pytest
+from ufal import udpipe
 
 from syntax_bert import Parse, UDPipeParser
+from syntax_bert.tokenization import udpipe_parser
+from syntax_bert.tokenization.udpipe_parser import token_range
 
 
 @pytest.fixture(scope="module")
@@ -80,13 +84,26 @@ def test_tagging_only_gives_the_same_tags(parser):
 
 
 def test_the_beam_is_an_option(english_parser):
-    text = "The man who the judges that I know like sees the dog with one eye."
-    assert UDPipeParser(english_parser, beam_size=1).parse([text])[0].parents is not None
+    text = "The man who the judges that I know like sees the dog with one eye that they had to bring, not knowing why."
+    narrow, wide = (UDPipeParser(english_parser, beam_size).parse([text])[0] for beam_size in (1, 5))
+    assert narrow.upos == wide.upos
+    assert narrow.parents != wide.parents
 
 
-def test_languages_choose_the_model(english_parser):
-    parser = UDPipeParser({"en": english_parser, "xx": english_parser})
-    assert parser.parse(["The cat."], ["xx"]) == parser.parse(["The cat."], ["en"])
+def test_a_token_without_characters_is_refused():
+    with pytest.raises(ValueError, match="no characters for 'cat'"):
+        token_range(udpipe.Token("cat"))
+
+
+def test_languages_choose_the_model(english_parser, tmp_path, monkeypatch):
+    other = str(tmp_path / "other.udpipe")
+    shutil.copy(english_parser, other)
+    parser = UDPipeParser({"en": english_parser, "xx": other})
+    loaded = []
+    load = udpipe_parser.load_model
+    monkeypatch.setattr(udpipe_parser, "load_model", lambda path: loaded.append(path) or load(path))
+    parser.parse(["The cat.", "The dog.", "The end."], ["xx", "en", "xx"])
+    assert loaded == [other, english_parser, other]
     with pytest.raises(ValueError, match=r"no parser for language 'de'; there are parsers for \['en', 'xx'\]"):
         parser.parse(["Die Katze."], ["de"])
     with pytest.raises(ValueError, match="no parser for language None"):

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from syntax_bert import Parse, align_labels, align_spans
 from syntax_bert.tokenization.universal_dependencies import DEPREL_IDS, UPOS_IDS
-from syntax_bert.tokenization.wordpiece_alignment import casing_id, syntax_columns
+from syntax_bert.tokenization.wordpiece_alignment import align_to_wordpieces, casing_id
 
 NOUN, VERB, DET, ADP, PUNCT, AUX, PART = (UPOS_IDS[tag] for tag in "NOUN VERB DET ADP PUNCT AUX PART".split())
 
@@ -19,7 +19,7 @@ def columns_of(parse, spans, **kwargs):
     """Aligns one text between [CLS] and [SEP]."""
     spans = [(0, 0), *spans, (0, 0)]
     sequence_ids = [None, *[0] * (len(spans) - 2), None]
-    return syntax_columns([parse], spans, sequence_ids, [1] * len(spans), **kwargs)
+    return align_to_wordpieces([parse], spans, sequence_ids, [1] * len(spans), **kwargs)
 
 
 CATS = parse_of(
@@ -80,7 +80,7 @@ def test_a_window_takes_the_nearest_ancestor_inside():
 
 def test_padding_is_zero_and_left_padding_shifts():
     spans = [(0, 3), (4, 13), (14, 19), (19, 20)]
-    left = syntax_columns(
+    left = align_to_wordpieces(
         [CATS], [(0, 0)] * 3 + spans + [(0, 0)], [None] * 3 + [0] * 4 + [None], [0, 0, 1, 1, 1, 1, 1, 1]
     )
     plain = columns_of(CATS, spans)
@@ -89,7 +89,7 @@ def test_padding_is_zero_and_left_padding_shifts():
 
 
 def test_without_special_tokens_roots_point_to_themselves():
-    columns = syntax_columns([CATS], [(0, 3), (4, 13), (14, 19), (19, 20)], [0] * 4, [1] * 4)
+    columns = align_to_wordpieces([CATS], [(0, 3), (4, 13), (14, 19), (19, 20)], [0] * 4, [1] * 4)
     assert columns["head_positions"] == [1, 2, 2, 2]
 
 
@@ -146,7 +146,7 @@ def test_heads_always_form_a_tree(first, second, data):
         sequence_ids += [*[text] * len(window), None]
     left = data.draw(st.integers(0, 3))
     mask = [0] * left + [1] * len(spans)
-    columns = syntax_columns((first, second), [(0, 0)] * left + spans, [None] * left + sequence_ids, mask)
+    columns = align_to_wordpieces((first, second), [(0, 0)] * left + spans, [None] * left + sequence_ids, mask)
     assert {len(column) for column in columns.values()} == {len(mask)}
     for position in range(left, len(mask)):
         seen = set()
@@ -163,11 +163,39 @@ def test_labels_go_to_first_wordpieces():
         align_labels([3, 7], [None, 0, 1, 2, None])
 
 
+def test_a_window_that_begins_inside_a_word_does_not_label_it_again(syntax_tokenizer):
+    windows = syntax_tokenizer(
+        ["the", "dogs", "see"], parses=[None], is_split_into_words=True, truncation=True, max_length=4,
+        return_overflowing_tokens=True, return_offsets_mapping=True,
+    )  # fmt: skip
+    labels = [
+        align_labels([5, 6, 7], windows.word_ids(window), windows["offset_mapping"][window]) for window in range(2)
+    ]
+    assert labels == [[-100, 5, 6, -100], [-100, -100, 7, -100]]
+
+
+SPANS, TEXTS = [(0, 0), (0, 2), (3, 6), (7, 10), (0, 0)], [None, 0, 0, 0, None]
+LABEL_IDS = {"O": 0, "B-LOC": 1, "I-LOC": 2}
+
+
 def test_character_spans_become_iob2():
-    label_ids = {"O": 0, "B-LOC": 1, "I-LOC": 2}
-    spans, texts = [(0, 0), (0, 2), (3, 6), (7, 10), (0, 0)], [None, 0, 0, 0, None]
-    assert align_spans([(3, 10, "LOC")], spans, texts, label_ids) == [-100, 0, 1, 2, -100]
-    with pytest.raises(ValueError, match="no wordpiece"):
-        align_spans([(11, 12, "LOC")], spans, texts, label_ids)
-    with pytest.raises(ValueError, match="PER"):
-        align_spans([(3, 6, "PER")], spans, texts, label_ids)
+    assert align_spans([(3, 10, "LOC")], SPANS, TEXTS, LABEL_IDS) == [-100, 0, 1, 2, -100]
+
+
+def test_spans_of_other_windows_are_left_out_and_cut_ones_go_on():
+    assert align_spans([(0, 2, "LOC"), (20, 30, "LOC")], SPANS, TEXTS, LABEL_IDS) == [-100, 1, 0, 0, -100]
+    window = [(0, 0), (7, 10), (11, 14), (0, 0)]
+    assert align_spans([(3, 10, "LOC")], window, [None, 0, 0, None], LABEL_IDS) == [-100, 2, 0, -100]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([(2, 3, "LOC")], "no wordpiece"),
+        ([(3, 6, "PER")], "label 'B-PER' is not among"),
+        ([(0, 6, "LOC"), (3, 10, "LOC")], "overlaps"),
+    ],
+)
+def test_spans_that_cannot_be_labelled_are_refused(labels, message):
+    with pytest.raises(ValueError, match=message):
+        align_spans(labels, SPANS, TEXTS, LABEL_IDS)
