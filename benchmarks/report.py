@@ -27,13 +27,17 @@ def read(folder: Path) -> list[dict]:
 
 
 def best_rates(runs: list[dict], metric: str) -> tuple[Scores, dict[str, float]]:
-    """Gives each system's scores at the learning rate with its best mean, out of the same rates for all."""
+    """Gives each system's scores at the learning rate with its best mean, out of the rates that all have done."""
     scores: dict[str, dict[float, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for run in runs:
         scores[run["system"]][run["learning_rate"]][run["seed"]] = run["metrics"][metric]
-    shared = set.intersection(*(set(by_rate) for by_rate in scores.values()))
+    num_seeds = max(len(by_seed) for by_rate in scores.values() for by_seed in by_rate.values())
+    complete = [
+        {rate for rate, by_seed in by_rate.items() if len(by_seed) == num_seeds} for by_rate in scores.values()
+    ]
+    rates = set.intersection(*complete) or set.union(*map(set, scores.values()))
     best = {
-        system: max(shared, key=lambda rate: (mean(by_rate[rate].values()), -rate))
+        system: max(rates & set(by_rate), key=lambda rate: (mean(by_rate[rate].values()), -rate))
         for system, by_rate in scores.items()
     }
     return {system: scores[system][rate] for system, rate in best.items()}, best
@@ -62,16 +66,16 @@ def glue() -> str:
 
 def demo() -> str:
     """Writes the table of `make demo`."""
-    runs = read(RESULTS / "demo")
     scores: Scores = defaultdict(dict)
-    for run in runs:
+    for run in read(RESULTS / "demo"):
         scores[run["system"]][run["seed"]] = run["metrics"]["eval_accuracy"]
-    return comparison_markdown(compare_systems(scores), "accuracy")
+    return comparison_markdown(compare_systems(scores), "accuracy") if scores else ""
 
 
 def figures(name: str) -> str:
     """Writes the JSON object that a benchmark printed."""
-    return f"```json\n{(RESULTS / 'benchmarks' / f'{name}.json').read_text(encoding='utf-8').strip()}\n```\n"
+    file = RESULTS / "benchmarks" / f"{name}.json"
+    return f"```json\n{file.read_text(encoding='utf-8').strip()}\n```\n" if file.exists() else ""
 
 
 def main() -> None:

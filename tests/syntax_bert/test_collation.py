@@ -14,7 +14,7 @@ def test_predicted_wordpieces_lose_their_features(syntax_tokenizer, return_tenso
     batch = collator([dict(each) for each in encoded], return_tensors=return_tensors)
     plain = syntax_tokenizer.pad(encoded, return_tensors=return_tensors)
     is_hidden = batch["labels"] != -100
-    split_words = [(1, "un", "##happy", 2), (1, "dog", "##s", 4), (1, "sleep", "##ing", 10)]
+    split_words = [(0, "see", "##s", 3), (1, "un", "##happy", 2), (1, "dog", "##s", 4), (1, "sleep", "##ing", 10)]
     for row, first, last, position in split_words:
         assert encoded[row].tokens()[position : position + 2] == [first, last]
         is_hidden[row, position : position + 2] = is_hidden[row, position : position + 2].any()
