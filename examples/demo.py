@@ -2,11 +2,11 @@
 
     python examples/demo.py --output_dir output/demo
 
-Trains a small BERT to tell "The girl near the boys is happy." from "The girl near the boys are happy.", three times as
-it is and three times with syntax features, and shows a parse over wordpieces and the reloaded model at work.
+Trains a small BERT to tell acceptable sentences from unacceptable ones ("The girl near the boys are happy."), three
+times as it is and three times with syntax features, and shows a parse over wordpieces and the reloaded model at work.
 
-The features are `upos` and `deprel`. The verb has to agree with its subject, not with the noun beside it; `deprel`
-names the subject (nsubj) and `upos` the words to compare.
+The features are `upos` and `deprel`, which may help: a verb or a reflexive has to agree with its subject, not with the
+noun beside it, and `deprel` names the subject (nsubj); a gap shows as a missing object. Let the table tell.
 
 Without pretraining the task is hard: no single word gives the label away, so that accuracy stays at 50 % until the
 number of the subject and that of the verb are found together. The settings are those with which the plain model finds
@@ -47,11 +47,12 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--num_sentences",
         type=int,
-        default=2000,
-        help="training sentences, a multiple of 4; half as many for validation",
+        default=4000,
+        help="training sentences, a multiple of 8; a quarter as many for validation",
     )
-    parser.add_argument("--num_train_epochs", type=int, default=15)
+    parser.add_argument("--num_train_epochs", type=int, default=10)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--results_dir", type=Path, help="where each run's result goes, if not below the output")
     return parser.parse_args()
 
 
@@ -61,16 +62,12 @@ def announce(title: str) -> None:
 
 
 def write_data(folder: Path, num_sentences: int) -> dict[str, list[dict]]:
-    """Writes sentences with subject-verb agreement, a third of what the grammar makes, as JSON Lines."""
+    """Writes sentences as JSON Lines: agreement across attractors, reflexives, fillers with and without a gap."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = agreement_splits(3 * num_sentences, 3 * num_sentences // 2, seed=0)
+    made = agreement_splits(num_sentences, num_sentences // 4, seed=0)
     splits = {}
     for split, sentences in zip(("train", "validation"), made, strict=True):
-        splits[split] = [
-            {"sentence": row["sentence"], "judgement": LABELS[row["label"]]}
-            for row in sentences
-            if row["phenomenon"].startswith("agreement")
-        ]
+        splits[split] = [{"sentence": row["sentence"], "judgement": LABELS[row["label"]]} for row in sentences]
         lines = [json.dumps(row) + "\n" for row in splits[split]]
         (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
         print(f"{len(lines)} sentences in {folder / split}.jsonl")
@@ -101,7 +98,7 @@ def make_checkpoint(folder: Path, sentences: list[str]) -> None:
     print(f"{folder}: {len(tokenizer)} wordpieces, {model.num_parameters():,} parameters")
 
 
-def compare_systems(output_dir: Path, runs: Path, seeds: list[int], num_train_epochs: int) -> None:
+def compare_systems(output_dir: Path, runs: Path, args: argparse.Namespace) -> None:
     """Trains the plain and the syntax model with each seed, as one would from the shell."""
     command = [
         *(sys.executable, str(RUN_SCRIPT)),
@@ -110,12 +107,12 @@ def compare_systems(output_dir: Path, runs: Path, seeds: list[int], num_train_ep
         *("--validation_file", str(output_dir / "data" / "validation.jsonl")),
         *("--text_columns", "sentence", "--label_column", "judgement", "--max_seq_length", "64"),
         *("--syntax_features", *FEATURES, "--parser", "en", "--parse_workers", "2"),
-        *("--compare_baseline", "--seeds", *map(str, seeds), "--do_train", "--do_eval"),
-        *("--learning_rate", "5e-4", "--warmup_steps", "0.1", "--num_train_epochs", str(num_train_epochs)),
+        *("--compare_baseline", "--seeds", *map(str, args.seeds), "--do_train", "--do_eval"),
+        *("--learning_rate", "5e-4", "--warmup_steps", "0.1", "--num_train_epochs", str(args.num_train_epochs)),
         *("--per_device_train_batch_size", "32", "--per_device_eval_batch_size", "128"),
         *("--eval_strategy", "no", "--save_strategy", "epoch", "--save_total_limit", "1", "--save_only_model"),
         *("--logging_strategy", "no", "--log_level", "error", "--dataloader_pin_memory", "False"),
-        *("--output_dir", str(runs)),
+        *("--output_dir", str(runs), "--results_dir", str(args.results_dir or runs / "results")),
     ]
     print(shlex.join(command), flush=True)
     subprocess.run(command, check=True)
@@ -138,7 +135,7 @@ def main() -> None:
     """Runs the demo."""
     args = parse_arguments()
     output_dir = args.output_dir
-    runs = output_dir / "demo-runs"
+    runs = output_dir / "runs"
     shutil.rmtree(runs, ignore_errors=True)  # finished runs would be skipped
     logging.disable_progress_bar()
 
@@ -149,7 +146,7 @@ def main() -> None:
     make_checkpoint(output_dir / "bert", [row["sentence"] for row in splits["train"]])
 
     announce("Plain BERT beside BERT with syntax features; everything is parsed once, by the embedded parser")
-    compare_systems(output_dir, runs, args.seeds, args.num_train_epochs)
+    compare_systems(output_dir, runs, args)
 
     trained = runs / "+".join(FEATURES) / f"seed-{args.seeds[0]}"
     announce("What the tokenizer sees: wordpiece, part of speech, relation, head")
