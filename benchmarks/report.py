@@ -64,10 +64,10 @@ def glue() -> str:
     return "\n".join(parts)
 
 
-def demo() -> str:
+def demo(folder: str) -> str:
     """Writes the table of `make demo`."""
     scores: Scores = defaultdict(dict)
-    for run in read(RESULTS / "demo"):
+    for run in read(RESULTS / folder):
         scores[run["system"]][run["seed"]] = run["metrics"]["eval_accuracy"]
     return comparison_markdown(compare_systems(scores), "accuracy") if scores else ""
 
@@ -84,7 +84,8 @@ def main() -> None:
     text = file.read_text(encoding="utf-8")
     blocks = {
         "glue": glue(),
-        "demo": demo(),
+        "demo": demo("demo"),
+        "demo-all": demo("demo-all"),
         "preprocessing": figures("preprocessing"),
         "overhead": figures("overhead"),
     }

@@ -5,14 +5,15 @@
 Trains a small BERT to tell acceptable sentences from unacceptable ones ("The girl near the boys are happy."), three
 times as it is and three times with syntax features, and shows a parse over wordpieces and the reloaded model at work.
 
-The features are `upos` and `deprel`, which may help: a verb or a reflexive has to agree with its subject, not with the
-noun beside it, and `deprel` names the subject (nsubj); a gap shows as a missing object. Let the table tell.
+The features are `upos` and `deprel`, which may help: the verb has to agree with its subject, not with the noun beside
+it, and `deprel` names the subject (nsubj). Let the table tell.
 
 Without pretraining the task is hard: no single word gives the label away, so that accuracy stays at 50 % until the
 number of the subject and that of the verb are found together. The settings are those with which the plain model finds
 them with every seed: a width of 128 and a learning rate of 5e-4 (64 and 1e-3 fail with some seeds, 64 and 2e-3 with
 all), no dropout, and a vocabulary of frequent pieces, which splits many plurals into stem and ending. Both systems
-get the same of everything.
+get the same of everything. Reflexives and fillers with gaps take longer to learn than a demo lasts: `--phenomena
+agreement reflexive filler_gap --num_sentences 12000` adds them.
 """
 
 import argparse
@@ -47,10 +48,13 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--num_sentences",
         type=int,
-        default=4000,
-        help="training sentences, a multiple of 8; a quarter as many for validation",
+        default=2000,
+        help="training sentences, a multiple of 4; half as many for validation",
     )
-    parser.add_argument("--num_train_epochs", type=int, default=10)
+    parser.add_argument(
+        "--phenomena", nargs="+", default=["agreement"], choices=("agreement", "reflexive", "filler_gap")
+    )
+    parser.add_argument("--num_train_epochs", type=int, default=15)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--results_dir", type=Path, help="where each run's result goes, if not below the output")
     return parser.parse_args()
@@ -61,13 +65,15 @@ def announce(title: str) -> None:
     print(f"\n== {title}", flush=True)
 
 
-def write_data(folder: Path, num_sentences: int) -> dict[str, list[dict]]:
-    """Writes sentences as JSON Lines: agreement across attractors, reflexives, fillers with and without a gap."""
+def write_data(folder: Path, num_sentences: int, phenomena: list[str]) -> dict[str, list[dict]]:
+    """Writes sentences with some phenomena, out of three times as many with all of them, as JSON Lines."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = agreement_splits(num_sentences, num_sentences // 4, seed=0)
+    made = agreement_splits(3 * num_sentences, 3 * num_sentences // 2, seed=0)
+    sizes = {"train": num_sentences, "validation": num_sentences // 2}
     splits = {}
-    for split, sentences in zip(("train", "validation"), made, strict=True):
-        splits[split] = [{"sentence": row["sentence"], "judgement": LABELS[row["label"]]} for row in sentences]
+    for (split, size), sentences in zip(sizes.items(), made, strict=True):
+        chosen = [row for row in sentences if row["phenomenon"].startswith(tuple(phenomena))]
+        splits[split] = [{"sentence": row["sentence"], "judgement": LABELS[row["label"]]} for row in chosen[:size]]
         lines = [json.dumps(row) + "\n" for row in splits[split]]
         (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
         print(f"{len(lines)} sentences in {folder / split}.jsonl")
@@ -140,7 +146,7 @@ def main() -> None:
     logging.disable_progress_bar()
 
     announce("Data: minimal pairs from a small grammar; no two people meet in both files")
-    splits = write_data(output_dir / "data", args.num_sentences)
+    splits = write_data(output_dir / "data", args.num_sentences, args.phenomena)
 
     announce("A plain BERT checkpoint to start from")
     make_checkpoint(output_dir / "bert", [row["sentence"] for row in splits["train"]])
