@@ -50,6 +50,8 @@ def glue() -> str:
         by_task[run["task"]].append(run)
     parts = []
     for task, runs in sorted(by_task.items()):
+        if runs[0]["system"] != "plain":
+            continue  # nothing to compare with yet
         metric = PRIMARY_METRIC[task]
         scores, rates = best_rates(runs, f"eval_{metric}")
         name = METRIC_NAMES.get(task, metric)
