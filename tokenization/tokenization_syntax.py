@@ -274,7 +274,7 @@ def saved_parser(parser: str | Mapping[str, str] | None, name_or_path: str, kwar
     """
 
     def find(name: str) -> str:
-        if Path(name).name != name or "\\" in name:
+        if not isinstance(name, str) or Path(name).name != name or "\\" in name:
             raise ValueError(f"{name_or_path} names the parser {name!r}; it must be a plain file of the checkpoint")
         cached_file(
             name_or_path, licence(name).name, **hub_options(kwargs), _raise_exceptions_for_missing_entries=False
@@ -319,6 +319,8 @@ def check_parse(parse: Parse | None, text, index: int, dependencies: bool) -> No
     """Checks that a parse is of its text and has the trees that the columns need."""
     if parse is None:
         return
+    if not hasattr(parse, "upos"):
+        raise ValueError(f"example {index}: parses= takes Parse objects or None, got a {type(parse).__name__}")
     if not isinstance(text, str):
         text = " ".join(text)
     if parse.text != text:

@@ -734,3 +734,18 @@ def test_parse_objects_are_plain_enough_for_a_parser_of_ones_own(checkpoint):
 
     tokenizer = SyntaxTokenizerFast.from_pretrained(checkpoint, parser=Nouns())
     assert tokenizer("cat")["upos_ids"] == [1, NOUN, 1]
+
+
+def test_what_is_no_parse_is_refused(tokenizer):
+    with pytest.raises(ValueError, match="example 1: parses= takes Parse objects or None, got a str"):
+        tokenizer([CAT, DOGS], parses=[None, "DET NOUN"])
+
+
+def test_a_parser_entry_that_is_no_name_is_refused(tokenizer, tmp_path):
+    tokenizer.save_pretrained(tmp_path)
+    file = tmp_path / "tokenizer_config.json"
+    config = json.loads(file.read_text())
+    config["syntax"]["parser"] = {"en": 5}
+    file.write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="must be a plain file of the checkpoint"):
+        SyntaxTokenizerFast.from_pretrained(tmp_path)
