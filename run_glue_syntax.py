@@ -18,7 +18,7 @@ from transformers import TrainingArguments
 from syntax_bert import SyntaxBertConfig, SyntaxBertForSequenceClassification, SyntaxTokenizerFast
 from syntax_bert.arguments import ComparisonArguments, SyntaxArguments, parse_arguments, set_up_logging
 from syntax_bert.data.glue import GLUE_TASKS, ClassificationData, load_classification_data, write_submission
-from syntax_bert.experiments import describe_parser, file_digest, run_over_seeds, systems_to_run
+from syntax_bert.experiments import describe_model, describe_parser, file_digest, run_over_seeds, systems_to_run
 from syntax_bert.metrics import PRIMARY_METRIC, glue_compute_metrics
 from syntax_bert.training import encode_dataset, train_and_evaluate
 
@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     systems = systems_to_run(list(config.syntax_features), comparison_args.compare_baseline)
     settings = {
         "task": data.task_name or Path(data_args.train_file or "data").stem,
-        "model": Path(config.name_or_path).name if Path(config.name_or_path).exists() else config.name_or_path,
+        **describe_model(syntax_args.model_name_or_path),
         "data": {split: file_digest(file) for split, file in data_args.files().items()},
         "train_fraction": data_args.train_fraction,
         "max_seq_length": data_args.max_seq_length,

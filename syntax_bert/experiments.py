@@ -20,7 +20,7 @@ from .modeling.configuration_syntax_bert import FEATURES
 from .plots import plot_seeds
 from .training import last_checkpoint
 
-__all__ = ["describe_parser", "file_digest", "run_over_seeds", "systems_to_run"]
+__all__ = ["describe_model", "describe_parser", "file_digest", "run_over_seeds", "systems_to_run"]
 
 logger = logging.getLogger(__name__)
 
@@ -139,6 +139,15 @@ def run_once(
 def file_digest(path: str | Path) -> str:
     """Gives the first digits of the SHA-256 of a file."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+
+
+def describe_model(name_or_path: str) -> dict[str, Any]:
+    """Names a checkpoint, a folder with the digest of each of its weight files and of its tokenizer."""
+    folder = Path(name_or_path)
+    if not folder.is_dir():
+        return {"model": name_or_path}
+    files = sorted([*folder.glob("*.safetensors"), *folder.glob("tokenizer.json"), *folder.glob("vocab.txt")])
+    return {"model": folder.name, "model_files": {file.name: file_digest(file) for file in files}}
 
 
 def describe_parser(parser: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def test_demo_twice(tmp_path):
             text=True,
         )
         assert result.returncode == 0, result.stderr[-3000:]
-        table = (folder / "runs" / "comparison.md").read_text(encoding="utf-8")
+        table = (folder / "demo-runs" / "comparison.md").read_text(encoding="utf-8")
         assert table in result.stdout
         num_seeds = len(arguments) - small.index("--seeds") - 1
         assert re.findall(r"^\| (plain|upos\+deprel) \| (\d) \|", table, re.MULTILINE) == [

@@ -12,7 +12,7 @@ import torch
 import transformers
 from huggingface_hub.errors import StrictDataclassError
 from safetensors.torch import load_file
-from transformers import Trainer
+from transformers import BertForMaskedLM, Trainer
 
 from syntax_bert import (
     SyntaxBertConfig,
@@ -385,14 +385,19 @@ def test_parse_workers_give_the_same(run, files, tmp_path, monkeypatch):
     assert losses[0] == losses[1]
 
 
-@pytest.mark.parametrize("what", ["data", "schedule"])
-def test_a_result_of_other_data_or_settings_is_not_reused(run, files, tmp_path, what):
+@pytest.mark.parametrize("what", ["data", "schedule", "model"])
+def test_a_result_of_other_data_or_settings_is_not_reused(run, files, plain_checkpoint, tmp_path, what):
     run(**training_files(files), max_steps=1)
     if what == "data":
         shutil.copy(write_jsonl(tmp_path, "fewer", classified()[:6]), files["train_file"])
         options = {}
-    else:
+    elif what == "schedule":
         options = {"lr_scheduler_type": "constant"}
+    else:
+        other = tmp_path / "other" / Path(plain_checkpoint).name
+        shutil.copytree(plain_checkpoint, other)
+        BertForMaskedLM.from_pretrained(plain_checkpoint, num_hidden_layers=1).save_pretrained(other)
+        options = {"model_name_or_path": str(other)}
     with pytest.raises(ValueError, match="is a run with other settings"):
         run(**training_files(files), max_steps=1, **options)
 
