@@ -87,6 +87,7 @@ def main() -> None:
     blocks = {
         "glue": glue(),
         "demo": demo("demo"),
+        "demo-other-vocabulary": demo("demo-other-vocabulary"),
         "demo-all": demo("demo-all"),
         "preprocessing": figures("preprocessing"),
         "overhead": figures("overhead"),
