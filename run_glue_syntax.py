@@ -67,6 +67,11 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     set_up_logging(training_args)
     wanted = choose_actions(training_args, data_args.files())
     config = SyntaxBertConfig.from_pretrained(syntax_args.model_name_or_path, **syntax_args.config_options())
+    if not 2 < data_args.max_seq_length <= config.max_position_embeddings:
+        raise ValueError(
+            f"--max_seq_length must be 3 to the model's {config.max_position_embeddings} positions, "
+            f"got {data_args.max_seq_length}"
+        )
     data = load_data(data_args, trained=None if training_args.do_train else config)
     tokenizer = syntax_args.load_tokenizer(config.syntax_columns)
     with training_args.main_process_first(desc="parsing and encoding"):
@@ -77,6 +82,8 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         "task": data.task_name or Path(data_args.train_file or "data").stem,
         **describe_model(syntax_args.model_name_or_path),
         "data": {split: file_digest(file) for split, file in data_args.files().items()},
+        "text_columns": list(data.columns),
+        "label_column": data_args.label_column,
         "train_fraction": data_args.train_fraction,
         "max_seq_length": data_args.max_seq_length,
     }
@@ -101,7 +108,7 @@ def load_data(data_args: DataArguments, trained: SyntaxBertConfig | None) -> Cla
     )
     if data_args.train_fraction < 1 and "train" in data.splits:
         train = data.splits["train"].shuffle(seed=0)
-        data.splits["train"] = train.select(range(round(data_args.train_fraction * len(train))))
+        data.splits["train"] = train.select(range(max(1, round(data_args.train_fraction * len(train)))))
     return data
 
 
@@ -132,11 +139,14 @@ def fine_tune(
     checkpoint = syntax_args.model_name_or_path
     options = {**syntax_args.config_options(), **label_options(data.labels), "syntax_features": features}
     config = SyntaxBertConfig.from_pretrained(checkpoint, **options)
-    model = SyntaxBertForSequenceClassification.from_pretrained(
+    model, loaded = SyntaxBertForSequenceClassification.from_pretrained(
         checkpoint,
         config=config,
         ignore_mismatched_sizes=args.do_train,  # a head for other labels is not kept
+        output_loading_info=True,
     )
+    if not args.do_train and any(name.startswith("classifier") for name in loaded["missing_keys"]):
+        raise ValueError(f"{checkpoint} has no trained classifier: add --do_train and --train_file")
     evaluations = {
         split.replace("validation_matched", "eval").replace("validation", "eval"): encoded[split]
         for split in data.names("validation")

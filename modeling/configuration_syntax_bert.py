@@ -40,11 +40,16 @@ class SyntaxBertConfig(BertConfig):
 
     @classmethod
     def get_config_dict(cls, *args, **kwargs):
-        """Reads a config, and a plain BERT's as one of this class: its weights are all that is needed."""
+        """Reads a config, and a plain BERT's as one of this class: its weights are all that is needed.
+
+        Raises:
+            ValueError: If the checkpoint is of another architecture, whose weights would not be found.
+        """
         config, kwargs = super().get_config_dict(*args, **kwargs)
-        if config.get("model_type") == BertConfig.model_type:
-            config = {**config, "model_type": cls.model_type}
-        return config, kwargs
+        model_type = config.get("model_type", BertConfig.model_type)
+        if model_type not in (BertConfig.model_type, cls.model_type):
+            raise ValueError(f"{args[0]} is a {model_type!r} checkpoint; {cls.__name__} needs the weights of a BERT")
+        return {**config, "model_type": cls.model_type} if config else config, kwargs
 
     @classmethod
     def from_dict(cls, config_dict, **kwargs):

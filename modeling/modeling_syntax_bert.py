@@ -71,6 +71,7 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
     _auto_class = "AutoModel"
 
     def __init__(self, config: SyntaxBertConfig, add_pooling_layer: bool = True):
+        config.validate()  # fields may have been set since it was made
         super().__init__(config, add_pooling_layer=add_pooling_layer)
         if config.syntax_features:
             self.syntax_embeddings = SyntaxEmbeddings(

@@ -123,10 +123,13 @@ def run_once(
             logger.info("%s is there already", file)
             if args.do_predict:
                 logger.warning("no predictions are made again; for them, --do_predict alone reads a saved model")
+            if not isinstance(result.get("metrics"), dict):
+                raise ValueError(f"{file} is damaged, remove it: it has no metrics")
             return result["metrics"]
         note = Path(args.output_dir) / "run.json"
-        if last_checkpoint(args.output_dir) is not None:
-            recorded_run(note, described)
+        is_resumable = last_checkpoint(args.output_dir) is not None
+        if is_resumable and recorded_run(note, described) is None and not args.resume_from_checkpoint:
+            raise ValueError(f"{args.output_dir} has checkpoints of another run (no run.json); choose another folder")
         if args.should_save:
             save_json(note, described)
     set_seed(args.seed)
@@ -142,11 +145,12 @@ def file_digest(path: str | Path) -> str:
 
 
 def describe_model(name_or_path: str) -> dict[str, Any]:
-    """Names a checkpoint, a folder with the digest of each of its weight files and of its tokenizer."""
+    """Names a checkpoint, a folder with the digests of its weights, its config and its tokenizer."""
     folder = Path(name_or_path)
     if not folder.is_dir():
         return {"model": name_or_path}
-    files = sorted([*folder.glob("*.safetensors"), *folder.glob("tokenizer.json"), *folder.glob("vocab.txt")])
+    kinds = ("*.safetensors", "*.bin", "config.json", "tokenizer*.json", "vocab.*")
+    files = sorted(file for kind in kinds for file in folder.glob(kind))
     return {"model": folder.name, "model_files": {file.name: file_digest(file) for file in files}}
 
 
@@ -161,7 +165,9 @@ def describe_parser(parser: Any) -> dict[str, Any]:
 def training_settings(args: TrainingArguments) -> dict[str, Any]:
     """Gives the training arguments that the outcome of a run depends on."""
     names = """learning_rate num_train_epochs max_steps warmup_steps weight_decay lr_scheduler_type optim max_grad_norm
-        label_smoothing_factor adam_beta1 adam_beta2 adam_epsilon train_sampling_strategy bf16 fp16""".split()
+        label_smoothing_factor adam_beta1 adam_beta2 adam_epsilon train_sampling_strategy bf16 fp16 data_seed
+        neftune_noise_alpha lr_scheduler_kwargs optim_args load_best_model_at_end metric_for_best_model
+        dataloader_drop_last""".split()
     batch_size = args.train_batch_size * args.gradient_accumulation_steps * args.world_size
     return {**{name: getattr(args, name) for name in names}, "train_batch_size": batch_size}
 
@@ -174,7 +180,12 @@ def recorded_run(file: Path, described: Mapping[str, Any]) -> dict[str, Any] | N
     """
     if not file.is_file():
         return None
-    result = json.loads(file.read_text(encoding="utf-8"))
+    try:
+        result = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file} is damaged, remove it: {error}") from error
+    if not isinstance(result, dict):
+        raise ValueError(f"{file} is damaged, remove it: it holds {result!r}")
     different = {key: (result[key], here) for key, here in described.items() if result.get(key, here) != here}
     if different:
         raise ValueError(f"{file} is a run with other settings (there, here): {different}; choose another folder")

@@ -1,21 +1,27 @@
 """Encoding with cached parses, and one training run."""
 
+import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 from datasets import Dataset
 from transformers import PreTrainedModel, Trainer, TrainingArguments
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
+from .tokenization import universal_dependencies
+
 __all__ = ["encode_dataset", "last_checkpoint", "train_and_evaluate"]
 
 logger = logging.getLogger(__name__)
 
 
-def encode_batch(batch: Mapping[str, list], tokenizer, columns: Sequence[str], max_length: int) -> dict[str, list]:
-    """Encodes the text columns of a batch of rows."""
+def encode_batch(
+    batch: Mapping[str, list], tokenizer, columns: Sequence[str], max_length: int, code: str
+) -> dict[str, list]:
+    """Encodes the text columns of a batch of rows; `code` is for the cache only."""
     return dict(tokenizer(*(batch[column] for column in columns), truncation=True, max_length=max_length))
 
 
@@ -35,12 +41,19 @@ def encode_dataset(
     # The cache is found by the hash of the tokenizer; truncation is part of it, and so has to be set before.
     tokenizer([""], parses=[None], truncation=True, max_length=max_length)
     return dataset.map(
-        partial(encode_batch, tokenizer=tokenizer, columns=tuple(columns), max_length=max_length),
+        partial(encode_batch, tokenizer=tokenizer, columns=tuple(columns), max_length=max_length, code=code_digest()),
         batched=True,
         num_proc=workers if workers > 1 else None,
         remove_columns=[column for column in dataset.column_names if column not in kept],
         desc="Parsing and encoding",
     )
+
+
+def code_digest() -> str:
+    """Gives a digest of the code that parses and aligns: what an older one encoded is not taken from the cache."""
+    files = sorted(Path(universal_dependencies.__file__).parent.glob("*.py"))
+    content = b"".join(file.read_bytes() for file in files)
+    return hashlib.sha256(content + version("ufal.udpipe").encode()).hexdigest()
 
 
 def train_and_evaluate(
@@ -94,6 +107,6 @@ def last_checkpoint(folder: str | Path) -> str | None:
     complete = [
         state.parent
         for state in Path(folder).glob(f"{PREFIX_CHECKPOINT_DIR}-*/trainer_state.json")
-        if (state.parent / "scheduler.pt").exists()
+        if (state.parent / "scheduler.pt").exists() and state.parent.name.rpartition("-")[2].isdigit()
     ]
     return str(max(complete, key=lambda path: int(path.name.rpartition("-")[2]))) if complete else None

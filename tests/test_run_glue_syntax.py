@@ -170,6 +170,7 @@ def test_json_config_file(files, plain_checkpoint, tmp_path):
         "output_dir": str(tmp_path / "out"),
         "syntax_features": "upos casing",
         "seeds": [3],
+        "max_seq_length": 16,
         "max_steps": 1,
         "eval_strategy": "epoch",
         "save_strategy": "no",
@@ -255,7 +256,14 @@ def test_comparison(run, files, tmp_path, capsys, monkeypatch):
     assert run(**settings) == scores
     assert (tmp_path / "out" / "comparison.md").read_text() == table
     assert table in capsys.readouterr().out
-    for other in ({"max_steps": 2}, {"syntax_dropout": 0.5}, {"warmup_steps": 0.5}, {"max_seq_length": 8}):
+    for other in (
+        {"max_steps": 2},
+        {"syntax_dropout": 0.5},
+        {"warmup_steps": 0.5},
+        {"max_seq_length": 8},
+        {"data_seed": 3},
+        {"lr_scheduler_kwargs": '{"num_cycles": 2}'},
+    ):
         with pytest.raises(ValueError, match=rf"seed1\.json is a run with other settings .*{next(iter(other))}"):
             run(**{**settings, **other})
 
@@ -453,9 +461,14 @@ def test_bad_parsers(run, files, parser, message):
         ({"train_file": "train.jsonl", "syntax_features": ["upos", "pos"]}, r"got \('upos', 'pos'\)"),
         ({"train_file": "train.jsonl", "task_name": "cola"}, r"train\.jsonl has no column 'sentence'"),
         ({"test_file": None}, "give --task_name, or --train_file"),
+        ({"max_seq_length": 65}, "must be 3 to the model's 64 positions, got 65"),
+        ({"max_seq_length": 2}, "got 2"),
+        ({"train_file": "train.jsonl", "test_file": None, "text_columns": ["label"]}, "the label column 'label' cannot be a text column"),
+        ({"validation_file": "cola.jsonl", "test_file": None, "task_name": "cola"}, "has no trained classifier"),
     ],
 )  # fmt: skip
 def test_bad_settings(run, files, settings, message):
+    write_jsonl(Path(), "cola", [{"sentence": row["text"], "label": i % 2} for i, row in enumerate(classified())])
     with pytest.raises((ValueError, StrictDataclassError), match=message):
         run(**{"test_file": "test.jsonl", **settings})
 
@@ -465,3 +478,43 @@ def test_labels_of_a_trained_checkpoint_and_of_other_data(run, files, tmp_path):
     run(train_file=files["train_file"], syntax_features=["none"], max_steps=1, save_strategy="epoch")
     with pytest.raises(ValueError, match=r"three\.jsonl, example 3: the label 'fair' is not one of \['bad', 'good'\]"):
         run("again", model_name_or_path=tmp_path / "out", validation_file=three, do_eval=True)
+
+
+def test_other_text_columns_are_another_run(run, tmp_path):
+    rows = [{"first": text, "second": "A cat.", "label": i % 2} for i, text in enumerate(SENTENCES)]
+    train = write_jsonl(tmp_path, "train", rows)
+    run(train_file=train, text_columns=["first"], max_steps=1)
+    with pytest.raises(ValueError, match="is a run with other settings .*text_columns"):
+        run(train_file=train, text_columns=["first", "second"], max_steps=1)
+
+
+def test_checkpoints_of_an_unknown_run_are_not_resumed(run, files, tmp_path):
+    settings = {"train_file": files["train_file"], "save_strategy": "epoch", "results_dir": tmp_path / "results"}
+    run(**settings)
+    (tmp_path / "out" / "run.json").unlink()
+    shutil.rmtree(tmp_path / "results")
+    with pytest.raises(ValueError, match=r"checkpoints of another run \(no run\.json\)"):
+        run(**settings)
+    run(**settings, resume_from_checkpoint=tmp_path / "out" / "checkpoint-2")
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", '{"metrics": 3}'])
+def test_a_damaged_result_is_named(run, files, tmp_path, content):
+    (tmp_path / "out" / "results").mkdir(parents=True)
+    (tmp_path / "out" / "results" / "train-upos-0.001-seed42.json").write_text(content)
+    with pytest.raises(ValueError, match=r"seed42\.json is damaged, remove it"):
+        run(train_file=files["train_file"])
+
+
+def test_one_row_is_left_of_a_small_fraction(run, files, tmp_path):
+    run(train_file=files["train_file"], train_fraction=0.01)
+    assert saved_run(tmp_path / "out", "train-upos-0.001-seed42.json")["train_fraction"] == 0.01
+
+
+def test_changed_code_parses_anew(run, files, monkeypatch):
+    run(train_file=files["train_file"], max_steps=1)
+    monkeypatch.setattr(UDPipeParser, "parse", None)
+    run("again", train_file=files["train_file"], max_steps=1)
+    monkeypatch.setattr("syntax_bert.training.code_digest", lambda: "other")
+    with pytest.raises(TypeError):
+        run("changed", train_file=files["train_file"], max_steps=1)

@@ -1,6 +1,7 @@
 """What every syntax-aware tokenizer shares: its parser, the syntax columns of a call, padding, saving the parser."""
 
 import inspect
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
@@ -238,18 +239,36 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             logger.warning(
                 f"a {type(self._parser).__name__} cannot be saved with the tokenizer: give parser= again on loading"
             )
+        for language, name, _ in files:
+            target = Path(save_directory, name)
+            for other, _, path in files:
+                if other != language and target.exists() and target.samefile(path):
+                    raise ValueError(
+                        f"{target} is the parser of {other!r} and would become that of {language!r}: "
+                        "save into another folder"
+                    )
         for _, name, path in files:
             parser, saved = Path(path), Path(save_directory, name)
-            for source, target in ((parser, saved), (licence(parser), licence(saved))):
-                if source.exists() and not (target.exists() and target.samefile(source)):
-                    shutil.copyfile(source, target)
-                file_names += (str(target),) if target.exists() else ()
+            file_names += (str(copy_file(parser, saved)),)
+            if licence(parser).exists():
+                file_names += (str(copy_file(licence(parser), licence(saved))),)
+            else:
+                licence(saved).unlink(missing_ok=True)  # of a parser that was here before
         return file_names
+
+
+def copy_file(source: Path, target: Path) -> Path:
+    """Puts a copy of a file in place at once; what was there, perhaps a link into a cache, is not written to."""
+    if not (target.exists() and target.samefile(source)):
+        unfinished = target.with_name(f"{target.name}.{os.getpid()}")
+        shutil.copyfile(source, unfinished)
+        unfinished.replace(target)
+    return target
 
 
 def licence(parser: str | Path) -> Path:
     """Gives the file with the licence of a parser, which goes where the parser goes."""
-    return Path(parser).with_suffix(".LICENSE.md")
+    return Path(parser).with_name(Path(parser).name.removesuffix(".udpipe") + ".LICENSE.md")
 
 
 def model_config(name_or_path: str, kwargs: Mapping[str, Any]) -> dict:
@@ -281,9 +300,11 @@ def saved_parser(parser: str | Mapping[str, str] | None, name_or_path: str, kwar
         )
         return cached_file(name_or_path, name, **hub_options(kwargs))
 
+    if not parser:
+        return None
     if isinstance(parser, Mapping):
         return {language: find(name) for language, name in parser.items()}
-    return find(parser) if parser else None
+    return find(parser)
 
 
 def split_pairs(text, text_pair, is_batched: bool, is_split_into_words: bool) -> tuple[list, list]:
@@ -319,7 +340,7 @@ def check_parse(parse: Parse | None, text, index: int, dependencies: bool) -> No
     """Checks that a parse is of its text and has the trees that the columns need."""
     if parse is None:
         return
-    if not hasattr(parse, "upos"):
+    if isinstance(parse, type) or not hasattr(parse, "upos"):
         raise ValueError(f"example {index}: parses= takes Parse objects or None, got a {type(parse).__name__}")
     if not isinstance(text, str):
         text = " ".join(text)

@@ -61,6 +61,8 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
         settings = get_tokenizer_config(name, **hub_options(kwargs))
         if "syntax" in settings or settings.get("tokenizer_class") == cls.__name__:
             saved = settings.get("syntax", {})
+            if not isinstance(saved, Mapping):
+                raise ValueError(f'"syntax" in the tokenizer_config.json of {name} must be an object, got {saved!r}')
             for setting in BACKEND_SETTINGS:
                 if setting in kwargs and kwargs[setting] != settings.get(setting):
                     raise ValueError(

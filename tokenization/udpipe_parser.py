@@ -22,9 +22,15 @@ SPACES = dict.fromkeys([0, 0x0B, 0x0C, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029]
 MODELS: dict[str, Any] = {}  # of this process, by the digest of the file: copies of a file are one model
 
 
+def file_digest(path: str) -> str:
+    """Gives the SHA-256 of a file."""
+    status = os.stat(path)
+    return read_digest(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+
 @cache
-def file_digest(path: str, modified_ns: int) -> str:
-    """Gives the SHA-256 of a file that was modified last at a time."""
+def read_digest(path: str, state: tuple[int, ...]) -> str:
+    """Reads the SHA-256 of a file in one state, once a process."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
@@ -32,7 +38,7 @@ def load_model(path: str):
     """Loads a UDPipe model once a process."""
     if udpipe is None:
         raise ImportError('the UDPipe parser needs `pip install "ufal.udpipe>=1.3"`')
-    digest = file_digest(path, os.stat(path).st_mtime_ns)
+    digest = file_digest(path)
     if digest not in MODELS:
         model = udpipe.Model.load(path)
         if model is None:
@@ -53,12 +59,14 @@ class UDPipeParser:
 
     Raises:
         FileNotFoundError: If a model file does not exist.
-        ValueError: If a language code is none.
+        ValueError: If a language code is none, or the beam size no positive integer.
     """
 
     def __init__(
         self, models: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]], beam_size: int = 5
     ) -> None:
+        if type(beam_size) is not int or not 1 <= beam_size <= 1000:  # UDPipe aborts the process on a negative one
+            raise ValueError(f"beam_size must be an integer from 1 to 1000, got {beam_size!r}")
         by_language = models if isinstance(models, Mapping) else {None: models}
         self.paths = {language: os.path.abspath(path) for language, path in by_language.items()}
         self.beam_size = beam_size
@@ -69,7 +77,7 @@ class UDPipeParser:
                 raise FileNotFoundError(f"there is no parser file {path!r}")
 
     def __getstate__(self) -> dict:
-        digests = [file_digest(path, os.stat(path).st_mtime_ns) for path in self.paths.values()]
+        digests = [file_digest(path) for path in self.paths.values()]
         return {"paths": self.paths, "beam_size": self.beam_size, "digests": digests}
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import index
 
 __all__ = [
     "COLUMN_SIZES",
@@ -35,8 +36,9 @@ COLUMN_SIZES = {"upos_ids": 2 + len(UPOS), "casing_ids": 3, "subword_ids": 5, "d
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def deprel_id(deprel: str) -> int:
+def deprel_id(deprel: str | None) -> int:
     """Gives the id of a relation without its subtype: `nsubj:pass` as `nsubj`; an unknown one is 1."""
+    deprel = deprel or ""
     return DEPREL_IDS.get(deprel) or DEPREL_IDS.get(deprel.partition(":")[0], NONE_ID)
 
 
@@ -57,13 +59,14 @@ class Parse:
         text: The text that was parsed, unchanged.
         starts: First character of each word, 0-based.
         ends: Character after the last one of each word.
-        upos: Universal part-of-speech tag of each word.
+        upos: Universal part-of-speech tag of each word, or `None`.
         sentence_ids: 0-based sentence of each word.
         parents: 0-based word index of each word's head, -1 for a root; `None` when only tagged.
         deprels: Relation of each word to its head; `None` when only tagged.
 
     Raises:
-        ValueError: If lengths differ, words are not in text order, or the heads are not one tree a sentence.
+        ValueError: If lengths or kinds of values differ, words are not in text order, or the heads are not one tree
+            a sentence.
     """
 
     text: str
@@ -77,14 +80,15 @@ class Parse:
 
     def __post_init__(self) -> None:
         num_words = len(self.starts)
-        columns = {"ends": self.ends, "upos": self.upos, "sentence_ids": self.sentence_ids}
         if (self.parents is None) != (self.deprels is None):
             raise ValueError("a Parse needs both parents and deprels, or neither when the text is only tagged")
-        if self.parents is not None and self.deprels is not None:
-            columns |= {"parents": self.parents, "deprels": self.deprels}
-        for name, column in columns.items():
+        for name in ("starts", "ends", "upos", "sentence_ids", "parents", "deprels"):
+            column = getattr(self, name)
+            if column is None:
+                continue
             if len(column) != num_words:
                 raise ValueError(f"a Parse of {num_words} words has {len(column)} {name}")
+            object.__setattr__(self, name, checked_column(name, column))
         last_start = last_end = 0
         for word, (start, end) in enumerate(zip(self.starts, self.ends, strict=True)):
             if not (last_start <= start <= end <= len(self.text) and last_end <= end):
@@ -102,6 +106,21 @@ class Parse:
     def form(self, word: int) -> str:
         """Gives the surface form of a word (of the whole token, for a part of a multiword token)."""
         return self.text[self.starts[word] : self.ends[word]]
+
+
+def checked_column(name: str, column: Sequence) -> list:
+    """Gives a column of a Parse as a list of Python integers, or of tags (strings or `None`)."""
+    if isinstance(column, str):
+        raise ValueError(f"{name} must have one value a word, got the text {column[:80]!r}")
+    if name in ("upos", "deprels"):
+        wrong = next((word for word, tag in enumerate(column) if not (tag is None or isinstance(tag, str))), None)
+        if wrong is not None:
+            raise ValueError(f"{name} of word {wrong} is {column[wrong]!r}, not a string")
+        return list(column)
+    try:
+        return list(map(index, column))
+    except TypeError as error:
+        raise ValueError(f"{name} {list(column)[:20]} must be integers: {error}") from error
 
 
 def tree_depths(parents: Sequence[int], sentence_ids: Sequence[int]) -> list[int]:

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
-from syntax_bert.tokenization.universal_dependencies import Parse
+from syntax_bert.tokenization.universal_dependencies import Parse, find_surrogate
 
 __all__ = ["ConlluError", "ConlluSentence", "read_conllu", "surface_tokens", "write_conllu"]
 
@@ -105,7 +106,7 @@ class SentenceReader:
         try:
             row_id = parse_id_value(fields[0])
             head = parse_int_value(fields[6]) if isinstance(row_id, int) else None
-        except ParseException as error:
+        except (ParseException, ValueError) as error:
             raise ConlluError(self.path, line, f"{where} {error}") from error
         expected, covered = len(self.words) + 1, self.tokens[-1].last if self.tokens else 0
         first, kind, last = row_id if isinstance(row_id, tuple) else (row_id, "", row_id)
@@ -186,12 +187,34 @@ def write_conllu(path: str | os.PathLike[str], sentences: Iterable[Parse | Conll
     become spaces, a Parse without words leaves nothing; otherwise a Parse of one sentence is read back equal.
 
     Raises:
-        ValueError: If a word has no characters, or characters have no word: CoNLL-U can hold neither.
+        ValueError: For what CoNLL-U cannot hold: words without characters, with spaces at their ends or that share
+            some but not all characters, characters without a word, a tag with a tab or line break, a lone surrogate.
     """
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        for number, given in enumerate(sentences, start=1):
-            sentence = ConlluSentence(given, []) if isinstance(given, Parse) else given
-            file.writelines(conllu_lines(sentence, sentence.sent_id or str(number)))
+    unfinished = Path(path).with_name(f"{Path(path).name}.{os.getpid()}")
+    try:
+        with open(unfinished, "w", encoding="utf-8", newline="\n") as file:
+            for number, given in enumerate(sentences, start=1):
+                sentence = ConlluSentence(given, []) if isinstance(given, Parse) else given
+                check_writable(sentence.parse, number)
+                file.writelines(conllu_lines(sentence, sentence.sent_id or str(number)))
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def check_writable(parse: Parse, number: int) -> None:
+    """Refuses what CoNLL-U has no form for, naming sentence and word."""
+    if (position := find_surrogate(parse.text)) is not None:
+        raise ValueError(f"sentence {number} has a lone surrogate at character {position}")
+    spans = list(zip(parse.starts, parse.ends, strict=True))
+    for word, (start, end) in enumerate(spans):
+        tags = (parse.upos[word], parse.deprels[word] if parse.deprels is not None else None)
+        if any(tag is not None and re.search(r"[\t\r\n]", tag) for tag in tags):
+            raise ValueError(f"sentence {number}, word {word}: the tags {tags} have a tab or a line break")
+        if parse.form(word) != parse.form(word).strip():
+            raise ValueError(f"sentence {number}, word {word}: {parse.form(word)!r} has spaces at its ends")
+        if word and start < spans[word - 1][1] and (start, end) != spans[word - 1]:
+            raise ValueError(f"sentence {number}: words {word - 1} and {word} share some but not all characters")
 
 
 def conllu_lines(sentence: ConlluSentence, sent_id: str) -> Iterator[str]:

@@ -101,6 +101,8 @@ def load_classification_data(
     else:
         first = next(iter(splits.values()))
         columns = tuple(text_columns or (c for c in first.column_names if c not in (label_column, "idx")))
+        if label_column in columns:
+            raise ValueError(f"the label column {label_column!r} cannot be a text column")
         if len(columns) not in (1, 2):
             raise ValueError(f"choose one or two text columns out of {list(columns)} with --text_columns")
         if trained is None:

@@ -20,7 +20,7 @@ DELIMITED: dict[str, dict] = {
     ".tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE},
 }
 ENDINGS = (".jsonl", ".json", *DELIMITED)
-INTEGER = re.compile("-?[0-9]+")
+INTEGER = re.compile("-?[0-9]{1,18}")
 
 
 def load_files(
@@ -105,7 +105,7 @@ def read_json_lines(path: str, lines: Iterable[str]) -> Iterator[tuple[int, dict
             continue
         try:
             values = json.loads(line).items()
-        except (ValueError, AttributeError) as error:
+        except (ValueError, AttributeError, RecursionError) as error:
             raise ValueError(f"{path}:{number}: not a JSON object: {error}") from error
         # a list is neither text nor label, so that its column is missing where it is needed
         scalars = {column: value for column, value in values if not isinstance(value, list | dict)}
@@ -136,9 +136,14 @@ def label_names(labels: Iterable[str], source: str) -> list[str] | None:
     """Lists the labels of a training set, integers by value and others by name; `None` for fractions (regression).
 
     Raises:
-        ValueError: If all labels are equal.
+        ValueError: If all labels are equal, or one has a tab or a line break.
     """
     distinct = set(labels)
+    odd = [label for label in distinct if re.search(r"[\t\r\n]", label)]
+    if odd:
+        raise ValueError(
+            f"{source}: the label {odd[0]!r} has a tab or a line break, which prediction files cannot hold"
+        )
     if len(distinct) < 2:
         raise ValueError(f"{source}: all labels are {min(distinct, default=None)!r}; two are needed")
     if all(INTEGER.fullmatch(label) for label in distinct):

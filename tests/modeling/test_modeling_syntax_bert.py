@@ -10,6 +10,7 @@ from transformers import (
     BertForSequenceClassification,
     BertForTokenClassification,
     BertModel,
+    RobertaConfig,
 )
 
 import syntax_bert
@@ -249,3 +250,16 @@ def test_the_config_checks_its_fields(field, value, plain_checkpoint):
         SyntaxBertConfig(**{field: value})
     with pytest.raises(StrictDataclassError, match=f"{field} must be"):
         SyntaxBertConfig.from_pretrained(plain_checkpoint, **{field: value})
+
+
+def test_a_checkpoint_of_another_architecture_is_refused(tmp_path):
+    RobertaConfig().save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="is a 'roberta' checkpoint; SyntaxBertConfig needs the weights of a BERT"):
+        SyntaxBertConfig.from_pretrained(tmp_path)
+
+
+def test_fields_set_after_the_config_was_made_are_checked():
+    config = SyntaxBertConfig()
+    config.syntax_features = ["pos"]
+    with pytest.raises(StrictDataclassError, match="pos"):
+        SyntaxBertModel(config)

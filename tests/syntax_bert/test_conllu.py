@@ -279,3 +279,26 @@ def test_random_parse_is_read_back_equal(tmp_path_factory, forms, data):
     path = tmp_path_factory.mktemp("conllu") / "b.conllu"
     write_conllu(path, [parse, tagged])
     assert [sentence.parse for sentence in read_conllu(path)] == [parse, tagged]
+
+
+@pytest.mark.parametrize(
+    ("parse", "message"),
+    [
+        (Parse("a\ud800", [0], [2], ["X"], [0], [-1], ["root"]), "sentence 1 has a lone surrogate at character 1"),
+        (Parse("a", [0], [1], ["N\tX"], [0], [-1], ["root"]), "word 0: the tags .* tab or a line break"),
+        (Parse(" a", [0], [2], ["X"], [0], [-1], ["root"]), "word 0: ' a' has spaces at its ends"),
+        (Parse("abc", [0, 1], [2, 3], ["X", "X"], [0, 0], [-1, 0], ["root", "dep"]), "words 0 and 1 share some"),
+    ],
+)
+def test_what_would_not_be_read_back_is_refused_and_the_old_file_kept(tmp_path, parse, message):
+    file = tmp_path / "old.conllu"
+    file.write_text("old")
+    with pytest.raises(ValueError, match=message):
+        write_conllu(file, [parse])
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_number_too_long_for_python_is_named(read):
+    with pytest.raises(ConlluError, match="a.conllu:1"):
+        list(read(f"1\ta\t_\tX\t_\t_\t{'9' * 5000}\troot\t_\t_\n\n"))

@@ -206,3 +206,18 @@ def test_labels_outside_the_set(label, names, expected):
 
 def test_a_test_split_loses_its_labels():
     assert labelled([-1, 7], ["no", "yes"], "test_matched").column_names == ["text"]
+
+
+def test_labels_that_a_prediction_file_cannot_hold_are_refused():
+    with pytest.raises(ValueError, match=r"'a\\tb' has a tab or a line break"):
+        label_names(["a\tb", "c"], "x.jsonl")
+
+
+def test_numbers_too_long_for_an_integer_are_no_ids():
+    assert label_names(["9" * 5000, "1"], "x.jsonl") is None
+
+
+def test_json_nested_too_deeply_is_named(write):
+    file = write("deep.jsonl", '{"text": ' + "[" * 100_000 + "\n")
+    with pytest.raises(ValueError, match=r"deep\.jsonl:1: not a JSON object"):
+        load_files({"train": file}, ["text"])

@@ -749,3 +749,45 @@ def test_a_parser_entry_that_is_no_name_is_refused(tokenizer, tmp_path):
     file.write_text(json.dumps(config))
     with pytest.raises(ValueError, match="must be a plain file of the checkpoint"):
         SyntaxTokenizerFast.from_pretrained(tmp_path)
+
+
+def test_a_parser_is_not_saved_over_that_of_another_language(checkpoint, english_parser, tmp_path):
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    for name in ("en.udpipe", "de.udpipe"):
+        shutil.copy(english_parser, folder / name)
+    shutil.copy(english_parser, tmp_path / "en.udpipe")
+    swapped = {"de": folder / "en.udpipe", "en": tmp_path / "en.udpipe"}
+    with pytest.raises(ValueError, match=r"is the parser of 'de' and would become that of 'en'"):
+        SyntaxTokenizerFast.from_pretrained(checkpoint, parser=swapped).save_pretrained(folder)
+
+
+def test_a_link_is_replaced_and_not_written_through(tokenizer, english_parser, tmp_path):
+    cached = tmp_path / "cache" / "blob"
+    cached.parent.mkdir()
+    cached.write_bytes(b"of another repository")
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    (folder / "english-ewt.udpipe").symlink_to(cached)
+    tokenizer.save_pretrained(folder)
+    assert cached.read_bytes() == b"of another repository"
+    assert (folder / "english-ewt.udpipe").read_bytes() == Path(english_parser).read_bytes()
+
+
+def test_the_licence_of_an_earlier_parser_does_not_stay(checkpoint, english_parser, tmp_path):
+    own = tmp_path / "english-ewt.udpipe"
+    shutil.copy(english_parser, own)
+    folder = tmp_path / "saved"
+    SyntaxTokenizerFast.from_pretrained(checkpoint, parser=english_parser).save_pretrained(folder)
+    assert (folder / "english-ewt.LICENSE.md").exists()
+    SyntaxTokenizerFast.from_pretrained(checkpoint, parser=own).save_pretrained(folder)
+    assert not (folder / "english-ewt.LICENSE.md").exists()
+
+
+@pytest.mark.parametrize("entry", ["on", ["parser"], 3])
+def test_syntax_settings_that_are_no_object_are_refused(tokenizer, tmp_path, entry):
+    tokenizer.save_pretrained(tmp_path)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**settings, "syntax": entry}))
+    with pytest.raises(ValueError, match='"syntax" in the tokenizer_config.json of .* must be an object'):
+        SyntaxTokenizerFast.from_pretrained(tmp_path)

@@ -1,7 +1,9 @@
 import copy
+import os
 import pickle
 import shutil
 
+import numpy as np
 import pytest
 from ufal import udpipe
 
@@ -159,3 +161,40 @@ def test_a_parse_that_is_no_tree_is_refused(parents, sentence_ids, message):
 def test_a_parse_with_wrong_columns_is_refused(starts, ends, upos, message):
     with pytest.raises(ValueError, match=message):
         Parse("a b", starts, ends, upos, [0, 0])
+
+
+@pytest.mark.parametrize("beam_size", [-1, 0, 1001, 2.0, True, "5"])
+def test_a_beam_that_udpipe_cannot_take_is_refused(english_parser, beam_size):
+    with pytest.raises(ValueError, match="beam_size must be an integer from 1 to 1000"):
+        UDPipeParser(english_parser, beam_size=beam_size)
+
+
+def test_a_file_changed_within_the_clocks_grain_is_read_again(english_parser, tmp_path):
+    copied = tmp_path / "copy.udpipe"
+    shutil.copy2(english_parser, copied)
+    before = udpipe_parser.file_digest(str(copied))
+    status = copied.stat()
+    copied.write_bytes(copied.read_bytes()[:-1])
+    os.utime(copied, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert udpipe_parser.file_digest(str(copied)) != before
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"upos": "D"}, "upos must have one value a word, got the text 'D'"),
+        ({"upos": [3]}, "upos of word 0 is 3, not a string"),
+        ({"starts": [0.5]}, "starts .* must be integers"),
+        ({"parents": ["-1"]}, "parents .* must be integers"),
+    ],
+)
+def test_columns_of_the_wrong_kind_are_refused(columns, message):
+    right = {"starts": [0], "ends": [1], "upos": ["DET"], "sentence_ids": [0], "parents": [-1], "deprels": ["root"]}
+    with pytest.raises(ValueError, match=message):
+        Parse("a", **(right | columns))
+
+
+def test_arrays_become_lists(parser):
+    made = Parse("a", *(np.array(column) for column in ([0], [1])), ["DET"], (0,), np.array([-1]), [None])
+    assert made == Parse("a", [0], [1], ["DET"], [0], [-1], [None])
+    assert pickle.loads(pickle.dumps(made)) == made
