@@ -2,5 +2,11 @@
 
 - `syntax_columns`: the columns as arguments of a model
 - `syntax_embeddings`: features in the embeddings
-- `configuration_syntax_bert`, `modeling_syntax_bert`: SyntaxBert and its heads
+- `dependency_tree`: from heads to distances and depths
+- `graph_attention`: attention over the tree, and the biases it gives to the encoder
+- `structure_loss`: keeps the tree in vectors
+- `answer_sentences`, `answer_spans`: question answering
+- `linear_chain_crf`: labels that depend on their neighbours
+- `configuration_syntax_*`, `modeling_syntax_*`: SyntaxBert and SyntaxMBertWithGAT, with their heads
+- `pipeline_syntax_*`: pipelines that a checkpoint carries
 """

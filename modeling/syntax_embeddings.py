@@ -15,12 +15,13 @@ FIRST_TAG = {"upos_ids": 2, "casing_ids": 1, "subword_ids": 1, "deprel_ids": 2} 
 
 
 def has_syntax(columns: Mapping[str, Tensor]) -> Tensor:
-    """Tells which rows hold a tagged token: bool `(B, 1)` from feature columns `(B, T)`."""
-    return torch.stack([(ids >= FIRST_TAG[name]).any(1, keepdim=True) for name, ids in columns.items()]).any(0)
+    """Tells which rows hold a tagged token: bool `(B, 1)` from columns `(B, T)`."""
+    tagged = [(columns[name] >= first).any(1, keepdim=True) for name, first in FIRST_TAG.items() if name in columns]
+    return torch.stack(tagged).any(0)
 
 
 class SyntaxEmbeddings(nn.Module):
-    """The sum of one embedding a feature; zero for padding and for every token of a row without any tagged token.
+    """The sum of one embedding a feature; zero for padding and for every token of a row that is not kept.
 
     The tables start at zero (see `_init_weights` of the models), so that a pretrained model is unchanged until
     training moves them. They are bare parameters: nothing draws random numbers for them, and a model with and one
@@ -29,24 +30,19 @@ class SyntaxEmbeddings(nn.Module):
     Args:
         vocabulary_sizes: Number of ids of each feature, ids 0 (padding) and 1 (none) included.
         width: D.
-        dropout: Probability that all features of a row are dropped in training.
     """
 
-    def __init__(self, vocabulary_sizes: Mapping[str, int], width: int, dropout: float = 0.0):
+    def __init__(self, vocabulary_sizes: Mapping[str, int], width: int):
         super().__init__()
         self.features = tuple(vocabulary_sizes)
-        self.dropout = dropout
         for feature, size in vocabulary_sizes.items():
             # not in a ParameterDict: from_pretrained passes over modules that hold no parameter themselves
             self.register_parameter(feature, nn.Parameter(torch.zeros(size, width)))
 
-    def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
-        """Sums the embeddings of feature columns `(B, T)`, keyed by column name, to `(B, T, D)`."""
+    def forward(self, columns: Mapping[str, Tensor], keep: Tensor) -> Tensor:
+        """Sums the embeddings of feature columns `(B, T)` to `(B, T, D)`, for the rows kept, bool `(B, 1)`."""
         embedded = sum(
             functional.embedding(columns[f"{feature}_ids"], self.get_parameter(feature), padding_idx=0)
             for feature in self.features
         )
-        keep = has_syntax(columns)
-        if self.training and self.dropout > 0:
-            keep = keep & (torch.rand(keep.shape, device=keep.device) >= self.dropout)
         return embedded * keep.unsqueeze(-1)

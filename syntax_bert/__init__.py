@@ -6,14 +6,27 @@ Importing the package registers its models with the Auto classes of transformers
 import transformers
 
 from .modeling.configuration_syntax_bert import SyntaxBertConfig
+from .modeling.configuration_syntax_mbert import SyntaxMBertConfig
 from .modeling.modeling_syntax_bert import (
-    AUTO_CLASSES,
+    SyntaxBertForIntentAndSlots,
     SyntaxBertForMaskedLM,
     SyntaxBertForMultipleChoice,
     SyntaxBertForQuestionAnswering,
     SyntaxBertForSequenceClassification,
     SyntaxBertForTokenClassification,
     SyntaxBertModel,
+    SyntaxBertPreTrainedModel,
+)
+from .modeling.modeling_syntax_mbert import (
+    SyntaxMBertPreTrainedModel,
+    SyntaxMBertWithGAT,
+    SyntaxMBertWithGATForIntentAndSlots,
+    SyntaxMBertWithGATForMaskedLM,
+    SyntaxMBertWithGATForMultipleChoice,
+    SyntaxMBertWithGATForQuestionAnswering,
+    SyntaxMBertWithGATForSequenceClassification,
+    SyntaxMBertWithGATForTokenClassification,
+    SyntaxMBertWithGATForTreeReconstruction,
 )
 from .parsers.catalogue import parser_path
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
@@ -27,12 +40,22 @@ __all__ = [
     "UPOS",
     "Parse",
     "SyntaxBertConfig",
+    "SyntaxBertForIntentAndSlots",
     "SyntaxBertForMaskedLM",
     "SyntaxBertForMultipleChoice",
     "SyntaxBertForQuestionAnswering",
     "SyntaxBertForSequenceClassification",
     "SyntaxBertForTokenClassification",
     "SyntaxBertModel",
+    "SyntaxMBertConfig",
+    "SyntaxMBertWithGAT",
+    "SyntaxMBertWithGATForIntentAndSlots",
+    "SyntaxMBertWithGATForMaskedLM",
+    "SyntaxMBertWithGATForMultipleChoice",
+    "SyntaxMBertWithGATForQuestionAnswering",
+    "SyntaxMBertWithGATForSequenceClassification",
+    "SyntaxMBertWithGATForTokenClassification",
+    "SyntaxMBertWithGATForTreeReconstruction",
     "SyntaxTokenizerFast",
     "UDPipeParser",
     "align_labels",
@@ -42,7 +65,9 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-transformers.AutoConfig.register(SyntaxBertConfig.model_type, SyntaxBertConfig)
-transformers.AutoTokenizer.register(SyntaxBertConfig, fast_tokenizer_class=SyntaxTokenizerFast)
-for auto_class, model_class in AUTO_CLASSES.items():
-    getattr(transformers, auto_class).register(SyntaxBertConfig, globals()[model_class])
+for family in (SyntaxBertPreTrainedModel, SyntaxMBertPreTrainedModel):
+    config_class = family.config_class
+    transformers.AutoConfig.register(config_class.model_type, config_class)
+    transformers.AutoTokenizer.register(config_class, fast_tokenizer_class=SyntaxTokenizerFast)
+    for auto_class, model_class in family.auto_classes.items():
+        getattr(transformers, auto_class).register(config_class, globals()[model_class])

@@ -1,0 +1,92 @@
+"""A pipeline that gives raw text its intent and its slots, which a checkpoint carries."""
+
+import re
+from dataclasses import replace
+
+import torch
+from transformers import Pipeline
+
+__all__ = ["SyntaxIntentAndSlotsPipeline"]
+
+WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class SyntaxIntentAndSlotsPipeline(Pipeline):
+    """Finds what a sentence asks for.
+
+    `pipe("Wake me at nine")` gives `{"intent", "score", "slots"}`, and each slot as `{"slot", "score", "word", "start",
+    "end"}` with 0-based characters of the text. Words are those of the tokenizer's parser; without a parser, runs of
+    letters and single punctuation marks.
+
+    Args:
+        language: Language of the text, where the tokenizer has parsers of several.
+    """
+
+    _load_processor = False
+    _load_image_processor = False
+    _load_feature_extractor = False
+    _load_tokenizer = True
+
+    def _sanitize_parameters(self, language=None, **unknown):
+        if unknown:
+            raise ValueError(f"the intent-and-slots pipeline has no options {sorted(unknown)}")
+        return ({"language": language} if language is not None else {}), {}, {}
+
+    def preprocess(self, inputs, language=None):  # noqa: D102
+        parser, options = getattr(self.tokenizer, "parser", None), {}
+        if parser is not None:
+            (parse,) = parser.parse([inputs], [language])
+            spans = sorted(set(zip(parse.starts, parse.ends, strict=True)))
+            options["parses"] = [in_words(parse, spans)]
+        else:
+            spans = [match.span() for match in WORD.finditer(inputs)]
+        words = [inputs[start:end] for start, end in spans]
+        encoded = self.tokenizer(
+            [words],
+            is_split_into_words=True,
+            truncation=True,
+            max_length=min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length),
+            **options,
+        )
+        word_ids = encoded.word_ids(0)
+        is_first = [word is not None and word_ids.index(word) == at for at, word in enumerate(word_ids)]
+        names = [*self.tokenizer.model_input_names, *getattr(self.model.config, "syntax_columns", ())]
+        features = {name: torch.tensor(encoded[name]) for name in names if name in encoded}
+        starts_and_ends = torch.tensor([[spans[word] if word is not None else (0, 0) for word in word_ids]])
+        return {**features, "word_mask": torch.tensor([is_first]).long(), "spans": starts_and_ends, "text": inputs}
+
+    def _forward(self, model_inputs):
+        own = {name: model_inputs.pop(name) for name in ("spans", "text")}
+        output = self.model(**model_inputs)
+        kept = {name: output[name] for name in ("logits", "intent_logits", "slot_ids")}
+        return {**own, "word_mask": model_inputs["word_mask"], **kept}
+
+    def postprocess(self, model_outputs):  # noqa: D102
+        text = model_outputs["text"] if isinstance(model_outputs["text"], str) else model_outputs["text"][0]
+        intents = model_outputs["intent_logits"][0].float().softmax(-1)
+        best = int(intents.argmax())
+        scores = model_outputs["logits"][0].float().softmax(-1)
+        slots: list[dict] = []
+        previous = ""
+        for at in model_outputs["word_mask"][0].nonzero().flatten().tolist():
+            slot_id = int(model_outputs["slot_ids"][0, at])
+            prefix, _, slot = self.model.config.id2label[slot_id].partition("-")
+            start, end = model_outputs["spans"][0, at].tolist()
+            score = scores[at, slot_id].item()
+            if slot and prefix == "I" and slot == previous:
+                score, start = min(score, slots[-1]["score"]), slots.pop()["start"]
+            if slot:
+                slots.append({"slot": slot, "score": score, "word": text[start:end], "start": start, "end": end})
+            previous = slot
+        return {"intent": self.model.config.intents[best], "score": intents[best].item(), "slots": slots}
+
+
+def in_words(parse, spans: list[tuple[int, int]]):
+    """Moves a parse of a text to its tokens, joined by spaces, as a tokenizer reads given words."""
+    moved, position = {}, 0
+    for start, end in spans:
+        moved[start, end] = (position, position + end - start)
+        position += end - start + 1
+    places = [moved[span] for span in zip(parse.starts, parse.ends, strict=True)]
+    text = " ".join(parse.text[start:end] for start, end in spans)
+    return replace(parse, text=text, starts=[start for start, _ in places], ends=[end for _, end in places])

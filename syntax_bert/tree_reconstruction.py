@@ -1,0 +1,131 @@
+"""Trains graph attention to keep the trees of treebanks, and measures how well its vectors do.
+
+The loss is that of Ahmad et al. 2021 (https://arxiv.org/abs/2106.02134), the measures those of Hewitt & Manning 2019
+(https://aclanthology.org/N19-1419). The network reads the tree, so they tell how much of it the vectors keep; nothing is
+parsed.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from statistics import mean
+
+import numpy as np
+import torch
+from datasets import Dataset
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.stats import spearmanr
+from torch.utils.data import DataLoader
+from tqdm.auto import tqdm
+from transformers import DataCollatorWithPadding
+
+from .data.conllu import read_conllu
+from .modeling.dependency_tree import read_trees
+from .modeling.modeling_syntax_mbert import SyntaxMBertWithGATForTreeReconstruction
+from .tokenization.universal_dependencies import UPOS
+
+__all__ = ["encode_treebanks", "tree_scores"]
+
+logger = logging.getLogger(__name__)
+
+PUNCT_ID = 2 + UPOS.index("PUNCT")
+FIRST_OR_WHOLE = (1, 4)  # ids of the wordpieces that stand for a word
+SENTENCE_LENGTHS = range(5, 51)  # that the correlations are averaged over
+
+
+def encode_treebanks(files: Sequence[str | PathLike[str]], tokenizer, max_length: int) -> Dataset:
+    """Encodes the sentences of CoNLL-U files with their gold trees.
+
+    Args:
+        files: Treebanks.
+        tokenizer: A syntax tokenizer; it needs no parser.
+        max_length: Longest sequence in wordpieces.
+
+    Raises:
+        ValueError: If a file is malformed, or has a sentence without heads.
+    """
+    rows: list[dict[str, list[int]]] = []
+    for file in files:
+        parses = [sentence.parse for sentence in read_conllu(file)]
+        for number, parse in enumerate(parses, start=1):
+            if parse.parents is None:
+                raise ValueError(f"{file}: sentence {number} has no heads")
+        texts = [parse.text for parse in parses]
+        encoded = tokenizer(texts, parses=parses, truncation=True, max_length=max_length)
+        rows += [{name: values[row] for name, values in encoded.items()} for row in range(len(texts))]
+        logger.info("%s: %d sentences", file, len(texts))
+    return Dataset.from_list(rows)
+
+
+@torch.no_grad()
+def tree_scores(
+    model: SyntaxMBertWithGATForTreeReconstruction, dataset: Dataset, tokenizer, batch_size: int = 32
+) -> dict[str, float]:
+    """Measures what the predicted distances and depths of words say about the trees that were read.
+
+    Words are represented by their first wordpieces. UUAS is the share of arcs between words other than punctuation
+    that the minimum spanning tree of the predicted distances has; the root is the word other than punctuation of
+    smallest depth. Spearman correlations are means over words (distances) or sentences (depths) of each length, and
+    then over the lengths 5 to 50; `nan` without such sentences.
+
+    Args:
+        model: Any model for tree reconstruction.
+        dataset: Sentences encoded by `encode_treebanks`, with `subword_ids`.
+        tokenizer: Pads them.
+        batch_size: Sentences at once.
+    """
+    model.eval()
+    found, gold, roots = 0, 0, []
+    by_length: dict[str, dict[int, list[float]]] = {"distance": defaultdict(list), "depth": defaultdict(list)}
+    batches = DataLoader(dataset, batch_size=batch_size, collate_fn=DataCollatorWithPadding(tokenizer))  # type: ignore
+    for batch in tqdm(batches, desc="Measuring trees"):
+        batch = batch.to(model.device)
+        output = model(**batch)
+        tree = read_trees(batch["head_positions"], batch["upos_ids"] > 0, model.config.max_position_embeddings)
+        given = (output.distances, output.depths, tree.dependency_distances, tree.depths)
+        for row, values in enumerate(zip(*(tensor.cpu().numpy() for tensor in given), strict=True)):
+            words = np.flatnonzero(np.isin(batch["subword_ids"][row].cpu(), FIRST_OR_WHOLE))
+            distances, true_distances = (values[i][np.ix_(words, words)] for i in (0, 2))
+            depths, true_depths = (values[i][words] for i in (1, 3))
+            counts = (batch["upos_ids"][row].cpu().numpy() != PUNCT_ID)[words]
+            if not counts.any():
+                continue
+            inner, true_inner = (matrix[np.ix_(counts, counts)] for matrix in (distances, true_distances))
+            arcs = spanning_arcs(true_inner == 1)
+            found, gold = found + len(arcs & spanning_tree(inner)), gold + len(arcs)
+            roots.append(true_depths[counts][depths[counts].argmin()] == true_depths[counts].min())
+            if len(words) in SENTENCE_LENGTHS:
+                pairs = zip(distances, true_distances, strict=True)
+                by_length["distance"][len(words)] += [correlation(*pair) for pair in pairs]
+                by_length["depth"][len(words)].append(correlation(depths, true_depths))
+    return {
+        "uuas": found / gold if gold else float("nan"),
+        "root_accuracy": float(np.mean(roots)) if roots else float("nan"),
+        **{f"{name}_spearman": mean_of_means(values.values()) for name, values in by_length.items()},
+        "sentences": len(dataset),
+    }
+
+
+def spanning_arcs(is_arc: np.ndarray) -> set[tuple[int, int]]:
+    """Lists the pairs of a symmetric boolean matrix, the lower index first."""
+    return set(zip(*(indices.tolist() for indices in np.nonzero(np.triu(is_arc))), strict=True))
+
+
+def spanning_tree(distances: np.ndarray) -> set[tuple[int, int]]:
+    """Lists the arcs of the minimum spanning tree."""
+    tree = minimum_spanning_tree(distances - distances.min() + 1).toarray()  # scipy reads 0 as no arc
+    return spanning_arcs((tree + tree.T) > 0)
+
+
+def correlation(predicted: np.ndarray, true: np.ndarray) -> float:
+    """Gives Spearman's correlation, 0 where one side is constant."""
+    if np.ptp(predicted) == 0 or np.ptp(true) == 0:
+        return 0.0
+    return float(spearmanr(predicted, true).statistic)
+
+
+def mean_of_means(groups: Iterable[Sequence[float]]) -> float:
+    """Averages the averages of groups."""
+    means = [mean(group) for group in groups]
+    return mean(means) if means else float("nan")

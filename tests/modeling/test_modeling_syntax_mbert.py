@@ -1,0 +1,354 @@
+import math
+
+import pytest
+import torch
+from huggingface_hub.errors import StrictDataclassError
+from transformers import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+)
+
+import syntax_bert
+from syntax_bert import (
+    SYNTAX_COLUMNS,
+    SyntaxBertConfig,
+    SyntaxBertForQuestionAnswering,
+    SyntaxMBertConfig,
+    SyntaxMBertWithGAT,
+    SyntaxMBertWithGATForIntentAndSlots,
+    SyntaxMBertWithGATForQuestionAnswering,
+    SyntaxMBertWithGATForSequenceClassification,
+    SyntaxMBertWithGATForTokenClassification,
+    SyntaxMBertWithGATForTreeReconstruction,
+)
+
+TEXTS = ["The cat sees the river. I sleep.", "The unhappy dogs that I see are sleeping, you see."]
+HEADS_OF = {
+    BertModel: "SyntaxMBertWithGAT",
+    BertForMaskedLM: "SyntaxMBertWithGATForMaskedLM",
+    BertForMultipleChoice: "SyntaxMBertWithGATForMultipleChoice",
+    BertForQuestionAnswering: "SyntaxMBertWithGATForQuestionAnswering",
+    BertForSequenceClassification: "SyntaxMBertWithGATForSequenceClassification",
+    BertForTokenClassification: "SyntaxMBertWithGATForTokenClassification",
+}
+RELEASE = {"graph_attention_form": "additive", "syntax_bias": "key_value", "graph_attention_head_size": 8}
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+
+
+def load(parent_or_class, checkpoint, **options):
+    torch.manual_seed(0)
+    return parent_or_class.from_pretrained(checkpoint, **options).eval()
+
+
+@pytest.fixture
+def batch(syntax_tokenizer):
+    return syntax_tokenizer(TEXTS, padding=True, return_tensors="pt")
+
+
+def plain_inputs(batch):
+    return {name: tensor for name, tensor in batch.items() if name not in SYNTAX_COLUMNS}
+
+
+def trained(model):
+    """Gives what is zero at first values, as training would, and the network inputs of some size."""
+    generator = torch.Generator().manual_seed(1)
+    for name, weights in model.named_parameters():
+        if any(part in name for part in ("attention_biases", "answer_sentences", "graph_attention.upos")):
+            weights.data.copy_(torch.randn(weights.shape, generator=generator))
+    return model
+
+
+def for_choices(batch):
+    return {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
+
+
+@pytest.mark.parametrize("options", [{}, RELEASE], ids=["paper", "release"])
+@pytest.mark.parametrize("parent", HEADS_OF, ids=lambda parent: parent.__name__)
+def test_a_fresh_model_equals_its_plain_parent_to_the_bit(parent, options, plain_checkpoint, batch):
+    batch = for_choices(batch) if parent is BertForMultipleChoice else batch
+    plain, model = (load(which, plain_checkpoint, **(options if which is not parent else {}))
+                    for which in (parent, getattr(syntax_bert, HEADS_OF[parent])))  # fmt: skip
+    for name, weights in plain.named_parameters():  # task layers are new in both, and drawn after different ones
+        model.get_parameter(name).data.copy_(weights)
+    expected, actual = plain(**plain_inputs(batch)), model(**batch)
+    assert list(actual) == list(expected)
+    assert all(torch.equal(actual[name], expected[name]) for name in expected)
+
+
+def biased_reference(model, batch):
+    """The output of the first layer's attention, from the formulas."""
+    config, attention = model.config, model.encoder.layer[0].attention.self
+    embedded = model.embeddings.word_embeddings(batch["input_ids"])
+    vectors = model.read_trees(embedded, batch).vectors
+    hidden = model.embeddings(batch["input_ids"], batch["token_type_ids"])
+    size = config.attention_head_size
+    outputs = []
+    first, second = model.attention_biases(vectors, torch.ones(len(vectors), 1))[0]
+    for head in range(config.num_attention_heads):
+        part = slice(head * size, (head + 1) * size)
+        query, key, value = (layer(hidden)[..., part] for layer in (attention.query, attention.key, attention.value))
+        if head < config.num_syntax_heads:
+            if config.syntax_bias == "query_key":
+                query, key = query + first[..., part], key + second[..., part]
+            else:
+                key, value = key + first[..., part], value + second[..., part]
+        scores = (query @ key.mT / math.sqrt(size)).masked_fill(batch["attention_mask"][:, None] == 0, -torch.inf)
+        outputs.append(scores.softmax(-1) @ value)
+    return torch.cat(outputs, -1)
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+@pytest.mark.parametrize("bias", ["query_key", "key_value"])
+def test_the_first_heads_are_biased(bias, attention, plain_checkpoint, batch):
+    options = {"syntax_bias": bias, "num_syntax_heads": 2, "attn_implementation": attention}
+    model = trained(load(SyntaxMBertWithGAT, plain_checkpoint, **options))
+    seen = []
+    model.encoder.layer[0].attention.self.register_forward_hook(lambda *args: seen.append(args[2][0]))
+    model(**batch)
+    kept = batch["attention_mask"].bool()
+    torch.testing.assert_close(seen[0][kept], biased_reference(model, batch)[kept], rtol=1e-4, atol=1e-5)
+
+
+def test_only_the_chosen_layers_are_biased(plain_checkpoint, batch):
+    model = trained(load(SyntaxMBertWithGAT, plain_checkpoint, syntax_layers=[1]))
+    plain = load(BertModel, plain_checkpoint)
+    actual = model(**batch, output_hidden_states=True).hidden_states
+    expected = plain(**plain_inputs(batch), output_hidden_states=True).hidden_states
+    assert torch.equal(actual[1], expected[1])
+    assert not torch.allclose(actual[2], expected[2])
+
+
+@torch.no_grad()  # FlexAttention has no backward on the CPU
+def test_flex_attention_agrees(plain_checkpoint, batch):
+    made = [
+        trained(load(SyntaxMBertWithGAT, plain_checkpoint, attn_implementation=name))(**batch).last_hidden_state
+        for name in ("eager", "flex_attention")
+    ]
+    kept = batch["attention_mask"].bool()
+    torch.testing.assert_close(made[1][kept], made[0][kept], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, RELEASE], ids=["paper", "release"])
+def test_the_tree_matters_and_the_rest_of_the_batch_does_not(options, plain_checkpoint, syntax_tokenizer, batch):
+    model = trained(load(SyntaxMBertWithGAT, plain_checkpoint, max_dependency_distance=1, **options))
+    both = model(**batch).last_hidden_state
+    shuffled = model(**{name: tensor.flip(0) for name, tensor in batch.items()}).last_hidden_state
+    torch.testing.assert_close(shuffled.flip(0), both)
+    for row, text in enumerate(TEXTS):
+        alone = model(**syntax_tokenizer([text], return_tensors="pt")).last_hidden_state[0]
+        torch.testing.assert_close(alone, both[row, : len(alone)], rtol=1e-4, atol=1e-5)
+    batch["head_positions"] = torch.where(batch["attention_mask"].bool(), 0, batch["head_positions"])
+    assert not torch.allclose(model(**batch).last_hidden_state, both, atol=1e-3)
+
+
+def test_padding_on_the_left_by_a_collator_that_knows_no_heads(plain_checkpoint, syntax_tokenizer):
+    model = trained(load(SyntaxMBertWithGAT, plain_checkpoint))
+    one = syntax_tokenizer(TEXTS[:1], return_tensors="pt")
+    padded = {name: torch.nn.functional.pad(tensor, (3, 0)) for name, tensor in one.items()}
+    padded["position_ids"] = (padded["attention_mask"].cumsum(-1) - 1).clamp(min=0)
+    torch.testing.assert_close(
+        model(**padded).last_hidden_state[:, 3:], model(**one).last_hidden_state, rtol=1e-4, atol=1e-5
+    )
+
+
+def test_an_unparsed_row_contributes_exactly_nothing(syntax_tokenizer, plain_checkpoint):
+    model = trained(load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint, **RELEASE))
+    parse = syntax_tokenizer.parser.parse(TEXTS[:1])[0]
+    batch = syntax_tokenizer(TEXTS, padding=True, return_tensors="pt", parses=[parse, None])
+    plain = load(BertForQuestionAnswering, plain_checkpoint)
+    plain.qa_outputs.load_state_dict(model.qa_outputs.state_dict())
+    expected, actual = plain(**plain_inputs(batch)), model(**batch)
+    for name in ("start_logits", "end_logits"):
+        assert torch.equal(actual[name][1], expected[name][1])
+        assert not torch.allclose(actual[name][0], expected[name][0])
+
+
+def test_gradient_checkpointing_gives_the_same_gradients(plain_checkpoint, batch):
+    gradients = []
+    for checkpointing in (False, True):
+        model = trained(load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, **NO_DROPOUT)).train()
+        if checkpointing:
+            model.gradient_checkpointing_enable()
+        model(**batch, labels=torch.tensor([0, 1])).loss.backward()
+        gradients.append({name: weights.grad for name, weights in model.named_parameters() if "attention" in name})
+    for name, gradient in gradients[0].items():
+        torch.testing.assert_close(gradients[1][name], gradient)
+
+
+@pytest.mark.parametrize("options", [{}, RELEASE], ids=["paper", "release"])
+def test_the_structure_loss_joins_the_loss(options, plain_checkpoint, batch):
+    labels = torch.tensor([0, 1])
+    options = {**options, **NO_DROPOUT}
+    with_loss = load(
+        SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, structure_loss_weight=0.5, **options
+    )
+    without = load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, **options)
+    without.load_state_dict(with_loss.state_dict(), strict=False)
+    probed = load(SyntaxMBertWithGATForTreeReconstruction, plain_checkpoint, structure_loss_weight=1.0, **options)
+    probed.load_state_dict(with_loss.state_dict(), strict=False)
+    expected = without(**batch, labels=labels).loss + 0.5 * probed(**batch).loss
+    output = with_loss(**batch, labels=labels)
+    torch.testing.assert_close(output.loss, expected)
+    torch.testing.assert_close(with_loss(**batch, labels=labels, return_dict=False)[0], expected)
+    assert with_loss(**batch).loss is None
+    output.loss.backward()
+    assert with_loss.structure_probe.distance.grad.abs().sum() > 0
+    assert with_loss.bert.graph_attention.upos.grad.abs().sum() > 0
+
+
+def test_answers_are_scored_with_their_sentences(plain_checkpoint, batch):
+    model = trained(load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint))
+    bare = load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint)
+    bare.load_state_dict({k: v for k, v in model.state_dict().items() if "sentences" not in k}, strict=False)
+    difference = (model(**batch).start_logits - bare(**batch).start_logits)[0]
+    # [CLS], seven tokens of the first sentence, four of the second, [SEP]
+    heads = batch["head_positions"][0].tolist()
+    roots = [position for position, head in enumerate(heads) if head == 0 and 0 < position < len(difference)]
+    first, second = roots[:2]
+    assert len(set(difference[1 : second - 1].tolist())) <= 2
+    torch.testing.assert_close(difference[1], difference[first])
+    assert not torch.allclose(difference[first], difference[second])
+    labels = {"start_positions": torch.tensor([1, 2]), "end_positions": torch.tensor([2, 3])}
+    assert model(**batch, **labels).loss > bare(**batch, **labels).loss - 10
+    assert model(**batch, **labels, return_dict=False)[0].isfinite()
+
+
+def intents_model(plain_checkpoint, **options):
+    return load(SyntaxMBertWithGATForIntentAndSlots, plain_checkpoint, intents=["go", "see"], num_labels=3, **options)
+
+
+@pytest.mark.parametrize("decoder", ["linear", "crf"])
+def test_intents_and_slots(decoder, plain_checkpoint, batch):
+    model = intents_model(plain_checkpoint, slot_decoder=decoder)
+    labels = torch.full_like(batch["input_ids"], -100)
+    labels[:, 1:4] = torch.tensor([[0, 1, 2], [2, 0, 0]])
+    targets = {"labels": labels, "intent_labels": torch.tensor([0, 1])}
+    output = model(**batch, **targets)
+    slots, intents = model(**batch, labels=labels).loss, model(**batch, intent_labels=targets["intent_labels"]).loss
+    torch.testing.assert_close(output.loss, slots + intents)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    for _ in range(60):
+        optimizer.zero_grad()
+        model(**batch, **targets).loss.backward()
+        optimizer.step()
+    output = model(**batch, word_mask=(labels >= 0).long())
+    assert torch.equal(output.slot_ids[labels >= 0], labels[labels >= 0])
+    assert output.intent_logits.argmax(-1).tolist() == [0, 1]
+    assert model(**batch).loss is None
+    assert model(**batch, return_dict=False)[0].shape == (*labels.shape, 3)
+
+
+def test_tree_reconstruction_trains_the_graph_attention_alone(plain_checkpoint, batch, tmp_path):
+    model = load(SyntaxMBertWithGATForTreeReconstruction, plain_checkpoint, structure_loss_weight=1.0)
+    encoder = model.bert.encoder.state_dict()
+    before = {name: weights.clone() for name, weights in encoder.items()}
+    torch.nn.init.normal_(model.bert.graph_attention.upos)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    losses = []
+    for _ in range(60):
+        optimizer.zero_grad()
+        loss = model(**batch).loss
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.8 * losses[0]
+    assert all(torch.equal(weights, before[name]) for name, weights in encoder.items())
+    model.save_pretrained(tmp_path)
+    task = SyntaxMBertWithGATForTokenClassification.from_pretrained(tmp_path, structure_loss_weight=0)
+    for name, weights in model.bert.graph_attention.named_parameters():
+        assert torch.equal(task.bert.graph_attention.get_parameter(name), weights)
+    with pytest.raises(ValueError, match="needs the columns"):
+        model(**plain_inputs(batch))
+
+
+def test_it_compiles_in_one_graph(plain_checkpoint, batch):
+    model = trained(
+        load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, structure_loss_weight=1.0, **NO_DROPOUT)
+    )
+    labels = torch.tensor([0, 1])
+    expected = model(**batch, labels=labels)
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    actual = compiled(**batch, labels=labels)
+    torch.testing.assert_close(actual.logits, expected.logits)
+    torch.testing.assert_close(actual.loss, expected.loss)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("options", [{}, RELEASE], ids=["paper", "release"])
+def test_half_precision_is_finite(options, dtype, plain_checkpoint, batch):
+    model = trained(
+        load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, structure_loss_weight=1.0, **options)
+    )
+    batch = {name: torch.cat([tensor, tensor[:1] * 0]) for name, tensor in batch.items()}  # and a fully padded row
+    labels = torch.tensor([0, 1, 0])
+    with torch.autocast("cpu", dtype=dtype):
+        output = model(**batch, labels=labels)
+    assert output.logits.isfinite().all()
+    assert output.loss.isfinite()
+    assert model.to(dtype)(**batch, labels=labels).loss.isfinite()
+
+
+def test_heads_out_of_range_are_refused(plain_checkpoint, batch):
+    model = load(SyntaxMBertWithGAT, plain_checkpoint)
+    batch["head_positions"][1, 2] = 99
+    with pytest.raises(ValueError, match="head_positions of example 1 has 99 at position 2"):
+        model(**batch)
+
+
+def test_attentions_and_hidden_states(plain_checkpoint, batch):
+    model = load(SyntaxMBertWithGAT, plain_checkpoint, attn_implementation="eager")
+    output = model(**batch, output_attentions=True, output_hidden_states=True)
+    assert [len(output.attentions), len(output.hidden_states)] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("num_syntax_heads", 13),
+        ("num_syntax_heads", 0),
+        ("syntax_layers", [12]),
+        ("syntax_layers", []),
+        ("syntax_layers", [1, 1]),
+        ("graph_attention_features", ["deprel"]),
+        ("graph_attention_features", ["upos", "xpos"]),
+        ("max_dependency_distance", 0),
+        ("graph_attention_layers", -1),
+        ("structure_loss_weight", -1.0),
+        ("graph_attention_form", "gat"),
+        ("syntax_bias", "value"),
+        ("slot_decoder", "softmax"),
+        ("is_decoder", True),
+    ],
+)
+def test_the_config_checks_its_fields(field, value):
+    with pytest.raises(StrictDataclassError, match=field):
+        SyntaxMBertConfig(**{field: value})
+
+
+def test_what_needs_graph_attention_says_so():
+    with pytest.raises(StrictDataclassError, match="set graph_attention_layers"):
+        SyntaxBertConfig(structure_loss_weight=1.0)
+    with pytest.raises(ValueError, match="set structure_loss_weight"):
+        SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertConfig())
+    with pytest.raises(ValueError, match=r"set config\.intents"):
+        SyntaxMBertWithGATForIntentAndSlots(SyntaxMBertConfig())
+
+
+def test_columns_that_each_configuration_reads():
+    assert SyntaxMBertConfig().syntax_columns == ("upos_ids", "head_positions")
+    both = SyntaxMBertConfig(syntax_features=["casing"], graph_attention_features=["upos", "deprel"])
+    assert both.syntax_columns == ("upos_ids", "casing_ids", "deprel_ids", "head_positions")
+
+
+def test_a_pipeline_of_another_task_does_not_stay(plain_checkpoint, tmp_path):
+    SyntaxBertForQuestionAnswering.from_pretrained(plain_checkpoint).save_pretrained(tmp_path / "answers")
+    model = SyntaxMBertWithGATForSequenceClassification
+    with pytest.raises(ValueError, match="'syntax-bert' checkpoint"):
+        model.from_pretrained(tmp_path / "answers")
+    again = syntax_bert.SyntaxBertForSequenceClassification.from_pretrained(tmp_path / "answers")
+    again.save_pretrained(tmp_path / "classes")
+    assert not getattr(SyntaxBertConfig.from_pretrained(tmp_path / "classes"), "custom_pipelines", {})
