@@ -8,7 +8,6 @@ All arguments of transformers' TrainingArguments work too, a JSON or YAML file o
 """
 
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +15,25 @@ from datasets import Dataset
 from transformers import TrainingArguments
 
 from syntax_bert import SyntaxBertConfig, SyntaxBertForSequenceClassification, SyntaxTokenizerFast
-from syntax_bert.arguments import ComparisonArguments, SyntaxArguments, parse_arguments, set_up_logging
+from syntax_bert.arguments import (
+    ComparisonArguments,
+    SyntaxArguments,
+    check_sequence_length,
+    parse_arguments,
+    set_up_logging,
+)
 from syntax_bert.data.glue import GLUE_TASKS, ClassificationData, load_classification_data, write_submission
-from syntax_bert.experiments import describe_model, describe_parser, file_digest, run_over_seeds, systems_to_run
+from syntax_bert.encoding import encode_dataset, encode_texts
+from syntax_bert.experiments import (
+    compare_runs,
+    describe_model,
+    describe_parser,
+    file_digest,
+    run_over_seeds,
+    systems_to_run,
+)
 from syntax_bert.metrics import PRIMARY_METRIC, glue_compute_metrics
-from syntax_bert.training import encode_dataset, train_and_evaluate
+from syntax_bert.training import train_and_evaluate
 
 
 @dataclass
@@ -67,11 +80,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     set_up_logging(training_args)
     wanted = choose_actions(training_args, data_args.files())
     config = SyntaxBertConfig.from_pretrained(syntax_args.model_name_or_path, **syntax_args.config_options())
-    if not 2 < data_args.max_seq_length <= config.max_position_embeddings:
-        raise ValueError(
-            f"--max_seq_length must be 3 to the model's {config.max_position_embeddings} positions, "
-            f"got {data_args.max_seq_length}"
-        )
+    check_sequence_length(data_args.max_seq_length, config)
     data = load_data(data_args, trained=None if training_args.do_train else config)
     tokenizer = syntax_args.load_tokenizer(config.syntax_columns)
     with training_args.main_process_first(desc="parsing and encoding"):
@@ -88,15 +97,14 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         "max_seq_length": data_args.max_seq_length,
     }
     syntax_settings = {**describe_parser(tokenizer.parser), "syntax_dropout": config.syntax_dropout}
-    return run_over_seeds(
-        systems,
+    measured = run_over_seeds(
+        {system: syntax_settings if features else {} for system, features in systems.items()},
         comparison_args,
         training_args,
         settings,
-        syntax_settings,
-        metric=f"eval_{PRIMARY_METRIC[metrics_task]}",
-        run=partial(fine_tune, syntax_args, data, encoded, metrics_task),
+        run=lambda system, args: fine_tune(syntax_args, data, encoded, metrics_task, systems[system], args),
     )
+    return compare_runs(measured, f"eval_{PRIMARY_METRIC[metrics_task]}", training_args)
 
 
 def load_data(data_args: DataArguments, trained: SyntaxBertConfig | None) -> ClassificationData:
@@ -122,7 +130,9 @@ def encode(
     """Parses and encodes the splits that are used."""
     splits = [split for kind, is_wanted in wanted.items() if is_wanted for split in data.names(kind)]
     return {
-        split: encode_dataset(data.splits[split], tokenizer, data.columns, max_seq_length, workers, kept=("label",))
+        split: encode_dataset(
+            data.splits[split], tokenizer, encode_texts, max_seq_length, workers, ("label",), columns=data.columns
+        )
         for split in splits
     }
 
@@ -142,6 +152,7 @@ def fine_tune(
     model, loaded = SyntaxBertForSequenceClassification.from_pretrained(
         checkpoint,
         config=config,
+        dtype="float32",  # a checkpoint may be stored in half precision, in which training goes wrong
         ignore_mismatched_sizes=args.do_train,  # a head for other labels is not kept
         output_loading_info=True,
     )

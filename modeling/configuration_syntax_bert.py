@@ -1,6 +1,6 @@
 """Configuration of SyntaxBert."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from huggingface_hub.dataclasses import strict
 from transformers import BertConfig
@@ -43,6 +43,7 @@ class SyntaxBertConfig(BertConfig):
 
     model_type = "syntax-bert"
     _auto_class = "AutoConfig"
+    readable_types: ClassVar[tuple[str, ...]] = ("bert", "syntax-bert", "syntax-mbert")  # of checkpoints whose weights and fields it can take
 
     syntax_features: list[str] | tuple[str, ...] = ("upos",)
     graph_attention_layers: int = 0
@@ -75,7 +76,7 @@ class SyntaxBertConfig(BertConfig):
         """
         config, kwargs = super().get_config_dict(*args, **kwargs)
         model_type = config.get("model_type", BertConfig.model_type)
-        if model_type not in (BertConfig.model_type, cls.model_type):
+        if model_type not in cls.readable_types:
             raise ValueError(f"{args[0]} is a {model_type!r} checkpoint; {cls.__name__} needs the weights of a BERT")
         return {**config, "model_type": cls.model_type} if config else config, kwargs
 

@@ -15,6 +15,7 @@ class SyntaxMBertConfig(SyntaxBertConfig):
     """
 
     model_type = "syntax-mbert"
+    readable_types = ("bert", "syntax-mbert")
 
     syntax_features: list[str] | tuple[str, ...] = ()
     graph_attention_layers: int = 4

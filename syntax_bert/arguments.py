@@ -3,21 +3,29 @@
 import logging
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import transformers
-from transformers import HfArgumentParser, TrainingArguments
+from transformers import HfArgumentParser, PreTrainedConfig, TrainingArguments
 
 from .parsers.catalogue import load_parser
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
 
-__all__ = ["ComparisonArguments", "SyntaxArguments", "parse_arguments", "set_up_logging"]
+__all__ = [
+    "ComparisonArguments",
+    "GraphAttentionArguments",
+    "ModelArguments",
+    "SyntaxArguments",
+    "check_sequence_length",
+    "parse_arguments",
+    "set_up_logging",
+]
 
 
 @dataclass
-class SyntaxArguments:
-    """The checkpoint, its syntax and the parser."""
+class ModelArguments:
+    """The checkpoint, its features, and how texts are parsed."""
 
     model_name_or_path: str = field(metadata={"help": "Checkpoint to fine-tune: a Hub name or a folder."})
     syntax_features: list[str] | None = field(
@@ -28,11 +36,6 @@ class SyntaxArguments:
     syntax_dropout: float | None = field(
         default=None, metadata={"help": "Probability that a training example is read without syntax."}
     )
-    parser: str | None = field(
-        default=None,
-        metadata={"help": "Language code of an embedded parser, a .udpipe file or a .conllu file. Default: the parser "
-        "that the checkpoint carries, else en."},
-    )  # fmt: skip
     parser_beam_size: int | None = field(
         default=None, metadata={"help": "UDPipe's beam; 1 is fastest, 5 the default."}
     )
@@ -48,6 +51,46 @@ class SyntaxArguments:
         if self.syntax_dropout is not None:
             options["syntax_dropout"] = self.syntax_dropout
         return options
+
+
+@dataclass
+class GraphAttentionArguments:
+    """The graph attention; what is not set is as in the checkpoint, or in the paper."""
+
+    graph_attention_layers: int | None = field(default=None, metadata={"help": "Layers."})
+    graph_attention_heads: int | None = field(default=None, metadata={"help": "Heads."})
+    graph_attention_head_size: int | None = field(default=None, metadata={"help": "Width of each head."})
+    graph_attention_form: str | None = field(
+        default=None, metadata={"help": "dot_product (the paper's) or additive (the released code's)."}
+    )
+    graph_attention_features: list[str] | None = field(default=None, metadata={"help": "upos, or upos deprel."})
+    max_dependency_distance: int | None = field(
+        default=None, metadata={"help": "Arcs between tokens that attend to each other."}
+    )
+    num_syntax_heads: int | None = field(default=None, metadata={"help": "Attention heads that it biases."})
+    syntax_layers: list[int] | None = field(default=None, metadata={"help": "Encoder layers that it biases, from 0."})
+    syntax_bias: str | None = field(
+        default=None, metadata={"help": "query_key (the paper's) or key_value (the released code's)."}
+    )
+    structure_loss_weight: float | None = field(
+        default=None, metadata={"help": "Weight of the loss by which it has to keep the tree; 0 for none."}
+    )
+
+    def graph_attention_options(self) -> dict[str, Any]:
+        """Gives the config fields that are set here."""
+        names = [each.name for each in fields(GraphAttentionArguments)]
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+@dataclass
+class SyntaxArguments(ModelArguments):
+    """The checkpoint, its syntax and the parser."""
+
+    parser: str | None = field(
+        default=None,
+        metadata={"help": "Language code of an embedded parser, a .udpipe file or a .conllu file. Default: the parser "
+        "that the checkpoint carries, else en."},
+    )  # fmt: skip
 
     def load_tokenizer(self, columns: Sequence[str]) -> SyntaxTokenizerFast:
         """Loads the tokenizer of the checkpoint, to make these syntax columns; without columns it has no parser."""
@@ -73,6 +116,15 @@ class ComparisonArguments:
         metadata={"help": "Where each run's small JSON file goes; a run that is there is not repeated. "
         "Default: OUTPUT_DIR/results."},
     )  # fmt: skip
+
+
+def check_sequence_length(max_seq_length: int, config: PreTrainedConfig) -> None:
+    """Checks that the longest sequence holds a wordpiece beside its special tokens, and fits into the model."""
+    if not 2 < max_seq_length <= config.max_position_embeddings:
+        raise ValueError(
+            f"--max_seq_length must be 3 to the model's {config.max_position_embeddings} positions, "
+            f"got {max_seq_length}"
+        )
 
 
 def parse_arguments(*argument_classes: type, arguments: Sequence[str] | None = None) -> tuple:

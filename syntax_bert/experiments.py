@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 import transformers
+from datasets import Dataset
 from transformers import TrainingArguments, set_seed
 
 from .arguments import ComparisonArguments
@@ -20,7 +21,19 @@ from .modeling.configuration_syntax_bert import FEATURES
 from .plots import plot_seeds
 from .training import last_checkpoint
 
-__all__ = ["describe_model", "describe_parser", "file_digest", "run_over_seeds", "systems_to_run"]
+__all__ = [
+    "compare_runs",
+    "dataset_digest",
+    "describe_model",
+    "describe_parser",
+    "file_digest",
+    "run_over_seeds",
+    "save_json",
+    "scores_by_seed",
+    "systems_to_run",
+]
+
+Metrics = dict[str, float]
 
 logger = logging.getLogger(__name__)
 
@@ -39,31 +52,26 @@ def systems_to_run(features: Sequence[str], compare_baseline: bool) -> dict[str,
 
 
 def run_over_seeds(
-    systems: Mapping[str, list[str]],
+    systems: Mapping[str, Mapping[str, Any]],
     comparison_args: ComparisonArguments,
     training_args: TrainingArguments,
     settings: Mapping[str, Any],
-    syntax_settings: Mapping[str, Any],
-    metric: str,
-    run: Callable[[list[str], TrainingArguments], dict[str, float]],
-) -> dict[str, dict[int, float]]:
+    run: Callable[[str, TrainingArguments], Metrics],
+) -> dict[str, dict[int, Metrics]]:
     """Runs every system with every seed, each once, and writes what was measured.
 
-    Each training run leaves a small JSON file in the results folder; a run that is there already is not repeated. With
-    several runs a table (`comparison.md`, `comparison.json`) and a plot (`seeds.png`) lie in the output folder.
+    Each training run leaves a small JSON file in the results folder; a run that is there already is not repeated.
     Without training, there is one run, and nothing is skipped.
 
     Args:
-        systems: Features of each system, by its name.
+        systems: What identifies the runs of each system, by its name.
         comparison_args: Seeds and results folder.
         training_args: Arguments of all runs; output folder and seed are set for each.
         settings: What else identifies a run: kept in its file, and compared before it is skipped.
-        syntax_settings: The same of systems with features only.
-        metric: Key of the score in the metrics that `run` returns.
         run: Trains and evaluates one system.
 
     Returns:
-        Score by system and seed, of the runs that were evaluated.
+        Metrics by system and seed.
 
     Raises:
         ValueError: If the results folder or the output folder holds a run with other settings, if there is nothing to
@@ -79,31 +87,44 @@ def run_over_seeds(
         raise ValueError("each of several runs resumes from its own last checkpoint: omit --resume_from_checkpoint")
     output_dir = Path(str(training_args.output_dir))
     results_dir = Path(comparison_args.results_dir or output_dir / "results")
-    scores: dict[str, dict[int, float]] = {}
+    measured: dict[str, dict[int, Metrics]] = {system: {} for system in systems}
     for system, seed in runs:
         args = copy.copy(training_args)
         args.seed = seed
         if len(runs) > 1:
             args.output_dir = str(output_dir / system / f"seed-{seed}")
-        described = {**settings, **(syntax_settings if systems[system] else {})}
-        described |= {"system": system, "seed": seed, **training_settings(args)}
+        described = {**settings, **systems[system], "system": system, "seed": seed, **training_settings(args)}
         file = results_dir / f"{settings['task']}-{system}-{args.learning_rate:g}-seed{seed}.json"
-        metrics = run_once(file, described, args, partial(run, systems[system]))
-        if metric in metrics:
-            scores.setdefault(system, {})[seed] = metrics[metric]
-    if len(runs) > 1 and scores and training_args.should_save:
-        write_comparison(scores, metric, output_dir)
+        measured[system][seed] = run_once(file, described, args, partial(run, system))
+    return measured
+
+
+def scores_by_seed(measured: Mapping[str, Mapping[int, Metrics]], metric: str) -> dict[str, dict[int, float]]:
+    """Picks one metric of what was measured, by system and seed, where it was."""
+    scores = {
+        system: {seed: metrics[metric] for seed, metrics in by_seed.items() if metric in metrics}
+        for system, by_seed in measured.items()
+    }
+    return {system: by_seed for system, by_seed in scores.items() if by_seed}
+
+
+def compare_runs(
+    measured: Mapping[str, Mapping[int, Metrics]], metric: str, args: TrainingArguments
+) -> dict[str, dict[int, float]]:
+    """Gives the scores by system and seed; several are printed and written as a table, and their seeds as a plot.
+
+    They are `comparison.md`, `comparison.json` and `seeds.png` in the output folder.
+    """
+    scores = scores_by_seed(measured, metric)
+    if sum(map(len, scores.values())) > 1 and args.should_save:
+        folder = Path(str(args.output_dir))
+        rows = compare_systems(scores)
+        save_json(folder / "comparison.json", rows)
+        table = comparison_markdown(rows, metric)
+        (folder / "comparison.md").write_text(table, encoding="utf-8")
+        plot_seeds(scores, metric, folder / "seeds.png")
+        print(table)
     return scores
-
-
-def write_comparison(scores: dict[str, dict[int, float]], metric: str, folder: Path) -> None:
-    """Prints and writes the table of several systems, and a plot of their seeds."""
-    rows = compare_systems(scores)
-    save_json(folder / "comparison.json", rows)
-    table = comparison_markdown(rows, metric)
-    (folder / "comparison.md").write_text(table, encoding="utf-8")
-    plot_seeds(scores, metric, folder / "seeds.png")
-    print(table)
 
 
 def run_once(
@@ -142,6 +163,14 @@ def run_once(
 def file_digest(path: str | Path) -> str:
     """Gives the first digits of the SHA-256 of a file."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+
+
+def dataset_digest(dataset: Dataset | None) -> str | None:
+    """Gives the first digits of the SHA-256 of a data set's rows."""
+    if dataset is None:
+        return None
+    rows = (json.dumps(row, sort_keys=True).encode() for row in dataset)
+    return hashlib.sha256(b"\n".join(rows)).hexdigest()[:16]
 
 
 def describe_model(name_or_path: str) -> dict[str, Any]:

@@ -1,59 +1,16 @@
-"""Encoding with cached parses, and one training run."""
+"""One training run."""
 
-import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from importlib.metadata import version
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from datasets import Dataset
 from transformers import PreTrainedModel, Trainer, TrainingArguments
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
-from .tokenization import universal_dependencies
-
-__all__ = ["encode_dataset", "last_checkpoint", "train_and_evaluate"]
+__all__ = ["last_checkpoint", "train_and_evaluate"]
 
 logger = logging.getLogger(__name__)
-
-
-def encode_batch(
-    batch: Mapping[str, list], tokenizer, columns: Sequence[str], max_length: int, code: str
-) -> dict[str, list]:
-    """Encodes the text columns of a batch of rows; `code` is for the cache only."""
-    return dict(tokenizer(*(batch[column] for column in columns), truncation=True, max_length=max_length))
-
-
-def encode_dataset(
-    dataset: Dataset, tokenizer, columns: Sequence[str], max_length: int, workers: int = 1, kept: Sequence[str] = ()
-) -> Dataset:
-    """Parses and encodes a data set; the result is cached, so that nothing is parsed a second time.
-
-    Args:
-        dataset: Rows of texts.
-        tokenizer: A syntax tokenizer.
-        columns: Names of the one or two text columns.
-        max_length: Longest sequence in wordpieces.
-        workers: Number of processes.
-        kept: Columns to keep beside the encoding.
-    """
-    # The cache is found by the hash of the tokenizer; truncation is part of it, and so has to be set before.
-    tokenizer([""], parses=[None], truncation=True, max_length=max_length)
-    return dataset.map(
-        partial(encode_batch, tokenizer=tokenizer, columns=tuple(columns), max_length=max_length, code=code_digest()),
-        batched=True,
-        num_proc=workers if workers > 1 else None,
-        remove_columns=[column for column in dataset.column_names if column not in kept],
-        desc="Parsing and encoding",
-    )
-
-
-def code_digest() -> str:
-    """Gives a digest of the code that parses and aligns: what an older one encoded is not taken from the cache."""
-    files = sorted(Path(universal_dependencies.__file__).parent.glob("*.py"))
-    content = b"".join(file.read_bytes() for file in files)
-    return hashlib.sha256(content + version("ufal.udpipe").encode()).hexdigest()
 
 
 def train_and_evaluate(
@@ -62,7 +19,8 @@ def train_and_evaluate(
     train: Dataset | None,
     evaluations: Mapping[str, Dataset],
     processing_class,
-    compute_metrics: Callable,
+    compute_metrics: Callable | None = None,
+    data_collator: Callable | None = None,
 ) -> tuple[Trainer, dict[str, float]]:
     """Trains (resuming from the last checkpoint in the output folder), evaluates and saves one model.
 
@@ -73,6 +31,7 @@ def train_and_evaluate(
         evaluations: Data to evaluate on, keyed by the metric prefix of each ("eval", "eval_mismatched", ...).
         processing_class: The tokenizer, saved with the model.
         compute_metrics: As in `Trainer`.
+        data_collator: As in `Trainer`.
     """
     trainer = Trainer(
         model=model,
@@ -81,6 +40,7 @@ def train_and_evaluate(
         eval_dataset=next(iter(evaluations.values()), None),
         processing_class=processing_class,
         compute_metrics=compute_metrics,
+        data_collator=data_collator,
     )
     metrics: dict[str, float] = {}
     if train is not None:

@@ -515,6 +515,6 @@ def test_changed_code_parses_anew(run, files, monkeypatch):
     run(train_file=files["train_file"], max_steps=1)
     monkeypatch.setattr(UDPipeParser, "parse", None)
     run("again", train_file=files["train_file"], max_steps=1)
-    monkeypatch.setattr("syntax_bert.training.code_digest", lambda: "other")
+    monkeypatch.setattr("syntax_bert.encoding.code_digest", lambda: "other")
     with pytest.raises(TypeError):
         run("changed", train_file=files["train_file"], max_steps=1)

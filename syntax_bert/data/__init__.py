@@ -1,1 +1,1 @@
-"""Data sets: local and GLUE text classification, CoNLL-U files, the demo's agreement sentences, collation."""
+"""Data sets: text classification and GLUE, cross-lingual tasks, CoNLL-U files, agreement sentences; collation."""

@@ -1,11 +1,12 @@
 """The parsers that are part of the package."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from syntax_bert.tokenization.udpipe_parser import UDPipeParser
 
-__all__ = ["load_parser", "parser_path"]
+__all__ = ["load_parser", "named_parsers", "parser_path"]
 
 EMBEDDED = {"en": "english-ewt.udpipe"}
 
@@ -37,3 +38,18 @@ def load_parser(name: str, beam_size: int | None = None):
         return ConlluParser(name)
     path = name if name.endswith(".udpipe") or os.path.sep in name else parser_path(name)
     return UDPipeParser(path) if beam_size is None else UDPipeParser(path, beam_size)
+
+
+def named_parsers(names: Sequence[str], beam_size: int | None = None) -> UDPipeParser:
+    """Makes the parser of several languages that a command line names: `de=FILE.udpipe`, or `en` for an embedded one.
+
+    Raises:
+        ValueError: If a name is neither, or two are of one language.
+    """
+    paths: dict[str, str] = {}
+    for name in names:
+        language, sign, path = name.partition("=")
+        if language in paths:
+            raise ValueError(f"there are two parsers for {language!r}: {paths[language]!r} and {path!r}")
+        paths[language] = path if sign else parser_path(language)
+    return UDPipeParser(paths) if beam_size is None else UDPipeParser(paths, beam_size)
