@@ -28,6 +28,7 @@ def main() -> None:
     arguments.add_argument("--data_dir", type=Path)
     arguments.add_argument("--tasks", nargs="+", default=list(SEEDS), choices=SEEDS)
     arguments.add_argument("--learning_rates", nargs="+", default=["5e-5"])
+    arguments.add_argument("--seeds", nargs="+", help="default: 1 to 5 for CoLA, 1 to 3 for the others")
     arguments.add_argument("--results_dir", default=str(ROOT / "docs" / "results" / "glue"))
     arguments.add_argument("--output_dir", type=Path, default=Path("output/glue"))
     options = arguments.parse_args()
@@ -38,7 +39,13 @@ def main() -> None:
                     *(sys.executable, str(ROOT / "run_glue_syntax.py"), "--task_name", task),
                     *("--model_name_or_path", options.model_name_or_path, "--results_dir", options.results_dir),
                     *("--output_dir", str(options.output_dir / f"{task}-{learning_rate}-{'+'.join(features)}")),
-                    *("--learning_rate", learning_rate, "--compare_baseline", "--seeds", *SEEDS[task].split()),
+                    *(
+                        "--learning_rate",
+                        learning_rate,
+                        "--compare_baseline",
+                        "--seeds",
+                        *(options.seeds or SEEDS[task].split()),
+                    ),
                     *("--syntax_features", *features, *EXTRA.get(task, []), *SHARED),
                 ]
                 if options.data_dir is not None:

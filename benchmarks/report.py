@@ -27,19 +27,14 @@ def read(folder: Path) -> list[dict]:
 
 
 def best_rates(runs: list[dict], metric: str) -> tuple[Scores, dict[str, float]]:
-    """Gives each system's scores at the learning rate with its best mean, out of the rates that all have done."""
+    """Gives each system's scores at its best learning rate, by the mean over the seeds that were run at all rates."""
     scores: dict[str, dict[float, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for run in runs:
         scores[run["system"]][run["learning_rate"]][run["seed"]] = run["metrics"][metric]
-    num_seeds = max(len(by_seed) for by_rate in scores.values() for by_seed in by_rate.values())
-    complete = [
-        {rate for rate, by_seed in by_rate.items() if len(by_seed) == num_seeds} for by_rate in scores.values()
-    ]
-    rates = set.intersection(*complete) or set.union(*map(set, scores.values()))
-    best = {
-        system: max(rates & set(by_rate), key=lambda rate: (mean(by_rate[rate].values()), -rate))
-        for system, by_rate in scores.items()
-    }
+    best = {}
+    for system, by_rate in scores.items():
+        shared = set.intersection(*map(set, by_rate.values()))
+        best[system] = max(by_rate, key=lambda rate, rates=by_rate: mean(rates[rate][seed] for seed in shared))
     return {system: scores[system][rate] for system, rate in best.items()}, best
 
 

@@ -35,10 +35,13 @@ class AnswerSpan(NamedTuple):
     end: int
 
 
-def best_spans(windows: Iterable[AnswerWindow], max_answer_length: int = 30, top_k: int = 1) -> list[AnswerSpan]:
+def best_spans(
+    context: str, windows: Iterable[AnswerWindow], max_answer_length: int = 30, top_k: int = 1
+) -> list[AnswerSpan]:
     """Finds the spans of highest probability, best first; a span that lies in several windows is given once.
 
     Args:
+        context: The text, from which spans have no spaces at their ends.
         windows: All windows of one context.
         max_answer_length: Longest answer in wordpieces.
         top_k: Number of spans.
@@ -57,7 +60,9 @@ def best_spans(windows: Iterable[AnswerWindow], max_answer_length: int = 30, top
         for flat in np.argsort(scores, axis=None)[::-1][: top_k + 1]:
             first, last = np.unravel_index(flat, scores.shape)
             if scores[first, last] > -np.inf:
-                span = int(window.offsets[first][0]), int(window.offsets[last][1])
+                start, end = int(window.offsets[first][0]), int(window.offsets[last][1])
+                start += len(context[start:end]) - len(context[start:end].lstrip())  # SentencePiece counts the space
+                span = start, start + len(context[start:end].rstrip())
                 found[span] = max(found.get(span, -np.inf), float(scores[first, last]))
     best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:top_k]
     return [AnswerSpan(float(np.exp(score - starts_total - ends_total)), *span) for span, score in best]

@@ -43,7 +43,11 @@ class SyntaxBertConfig(BertConfig):
 
     model_type = "syntax-bert"
     _auto_class = "AutoConfig"
-    readable_types: ClassVar[tuple[str, ...]] = ("bert", "syntax-bert", "syntax-mbert")  # of checkpoints whose weights and fields it can take
+    readable_types: ClassVar[tuple[str, ...]] = (
+        "bert",
+        "syntax-bert",
+        "syntax-mbert",
+    )  # of checkpoints whose weights and fields it can take
 
     syntax_features: list[str] | tuple[str, ...] = ("upos",)
     graph_attention_layers: int = 0

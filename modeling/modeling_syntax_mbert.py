@@ -108,6 +108,9 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
         if not config.structure_loss_weight:
             raise ValueError("tree reconstruction is trained by the structure loss: set structure_loss_weight")
         super().__init__(config)
+
+    def freeze_encoder(self) -> None:
+        """Leaves only the graph attention and the probe to the optimizer; the rest gets no gradients in any case."""
         self.bert.requires_grad_(False)
         self.bert.graph_attention.requires_grad_(True)
 
@@ -135,6 +138,7 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
             raise ValueError(f"tree reconstruction needs the columns {list(self.config.syntax_columns)}")
         if inputs_embeds is None:
             inputs_embeds = self.bert.embeddings.word_embeddings(input_ids)
+        inputs_embeds = inputs_embeds.detach()  # else the encoder would lose its word embeddings
         self.bert.check_columns(columns, inputs_embeds.shape[:2])
         read = self.bert.read_trees(inputs_embeds, columns)
         distances, depths = self.structure_probe(read.vectors)

@@ -87,7 +87,7 @@ class SyntaxQuestionAnsweringPipeline(ChunkPipeline):
         windows = [AnswerWindow(*(window[name][0].float().numpy() for name in names)) for window in model_outputs]
         answers = [
             {"score": score, "start": start, "end": end, "answer": context[start:end]}
-            for score, start, end in best_spans(windows, max_answer_len, top_k)
+            for score, start, end in best_spans(context, windows, max_answer_len, top_k)
         ]
         if top_k > 1:
             return answers

@@ -68,7 +68,7 @@ def decode_answers(rows: Dataset, encoded: Dataset, start_logits: np.ndarray, en
         windows[row].append(AnswerWindow(*logits, np.array(offsets), np.array(context_mask)))
     answers = []
     for context, own in zip(rows["context"], windows, strict=True):
-        spans = best_spans(own)
+        spans = best_spans(context, own)
         answers.append(context[spans[0].start : spans[0].end] if spans else "")
     return answers
 
@@ -89,10 +89,7 @@ def language_scores(data: XtremeData, key: str, predictions: Sequence[Any]) -> M
     else:
         pairs = zip(rows["intent"], rows["tags"], strict=True)
         references, predictions = (
-            [
-                {"intent": data.intents[intent], "tags": [data.labels[tag] for tag in tags]}
-                for intent, tags in side
-            ]
+            [{"intent": data.intents[intent], "tags": [data.labels[tag] for tag in tags]} for intent, tags in side]
             for side in (pairs, predictions)
         )
     metric = XtremeMetric(config_name=data.task_name, keep_in_memory=True)

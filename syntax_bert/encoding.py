@@ -140,7 +140,6 @@ def encode_words(
         made["word_index"].append(align_labels(numbers, word_ids, offsets[window], ignored=-1))
     if "intent" in batch:
         made["intent_labels"] = [batch["intent"][example] for example in examples]
-        made["word_mask"] = [[int(index >= 0) for index in row] for row in made["word_index"]]
     return made
 
 

@@ -40,9 +40,9 @@ def window(starts, ends, offsets, context):
 def test_the_best_span_of_all_windows():
     first = window([9, 0, 2, 0], [9, 0, 0, 3], [(0, 0), (0, 3), (4, 7), (8, 9)], [0, 1, 1, 1])
     second = window([9, 2, 0, 4], [9, 0, 5, 0], [(0, 0), (4, 7), (8, 9), (10, 12)], [0, 1, 1, 1])
-    spans = best_spans([first, second], top_k=3)
+    spans = best_spans("The cat is. ", [first, second], top_k=3)
     # ends before starts do not count, and a span of two windows has its better score
-    assert [span[1:] for span in spans] == [(4, 9), (8, 9), (10, 12)]
+    assert [span[1:] for span in spans] == [(4, 9), (8, 9), (10, 11)]
     starts = np.exp([0, 2, 0, 2, 0, 4]).sum()
     ends = np.exp([0, 0, 3, 0, 5, 0]).sum()
     assert spans[0].score == pytest.approx(np.exp(7) / starts / ends)
@@ -50,10 +50,14 @@ def test_the_best_span_of_all_windows():
 
 def test_answers_are_no_longer_than_allowed():
     only = window([5, 0, 0], [0, 1, 5], [(0, 1), (2, 3), (4, 5)], [1, 1, 1])
-    assert best_spans([only], max_answer_length=2)[0][1:] == (0, 3)
-    assert best_spans([only], max_answer_length=3)[0][1:] == (0, 5)
+    assert best_spans("a b c", [only], max_answer_length=2)[0][1:] == (0, 3)
+    assert best_spans("a b c", [only], max_answer_length=3)[0][1:] == (0, 5)
 
 
 def test_no_context_gives_no_answer():
-    assert best_spans([window([1.0], [1.0], [(0, 0)], [0])]) == []
-    assert isinstance(best_spans([window([1.0], [1.0], [(0, 1)], [1])])[0], AnswerSpan)
+    assert best_spans("", [window([1.0], [1.0], [(0, 0)], [0])]) == []
+
+
+def test_answers_have_no_spaces_at_their_ends():
+    spans = best_spans("a  cat ", [window([1.0], [1.0], [(1, 7)], [1])])
+    assert spans == [AnswerSpan(1.0, 3, 6)]

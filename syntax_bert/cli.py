@@ -1,0 +1,97 @@
+"""The command line: `syntax-bert COMMAND ...`."""
+
+import json
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from transformers import DataCollatorWithPadding, Trainer, TrainingArguments, set_seed
+
+from .arguments import GraphAttentionArguments, check_sequence_length, parse_arguments, set_up_logging
+from .modeling.configuration_syntax_mbert import SyntaxMBertConfig
+from .modeling.modeling_syntax_mbert import SyntaxMBertWithGATForTreeReconstruction
+from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
+from .tree_reconstruction import encode_treebanks, tree_scores
+
+__all__ = ["main"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class PretrainingArguments:
+    """What graph attention is trained on, and measured with."""
+
+    model: str = field(metadata={"help": "Encoder whose word embeddings it reads: a Hub name or a folder."})
+    treebanks: list[str] = field(metadata={"help": "CoNLL-U files to train on."})
+    heldout: list[str] = field(metadata={"help": "CoNLL-U files to measure with."})
+    max_seq_length: int = field(default=128, metadata={"help": "Longest sentence in wordpieces."})
+    control: bool = field(
+        default=True, metadata={"help": "Also measure a probe trained over an untrained network, as the control."}
+    )
+
+
+def pretrain_gat(arguments: list[str]) -> dict[str, dict[str, float]]:
+    """Trains graph attention to keep the trees of treebanks; its checkpoint loads into every task model.
+
+    Writes the checkpoint and `tree_scores.json` to the output folder, and returns the scores of both networks.
+    """
+    pretraining_args, gat_args, training_args = parse_arguments(
+        PretrainingArguments, GraphAttentionArguments, TrainingArguments, arguments=arguments
+    )
+    set_up_logging(training_args)
+    name = pretraining_args.model
+    options = {"structure_loss_weight": 1.0, **gat_args.graph_attention_options()}
+    # noise on the vectors would be noise on the distances
+    config = SyntaxMBertConfig.from_pretrained(
+        name, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **options
+    )
+    check_sequence_length(pretraining_args.max_seq_length, config)
+    columns = tuple(dict.fromkeys((*config.syntax_columns, "subword_ids")))  # the measures look at words
+    tokenizer = SyntaxTokenizerFast.from_pretrained(name, columns=columns)
+    train, heldout = (
+        encode_treebanks(files, tokenizer, pretraining_args.max_seq_length)
+        for files in (pretraining_args.treebanks, pretraining_args.heldout)
+    )
+    scores = {}
+    for system in ("untrained", "trained") if pretraining_args.control else ("trained",):
+        set_seed(training_args.seed)
+        model = SyntaxMBertWithGATForTreeReconstruction.from_pretrained(name, config=config, dtype="float32")
+        model.freeze_encoder()
+        if system == "untrained":
+            model.bert.graph_attention.requires_grad_(False)
+        trainer = Trainer(
+            model,
+            training_args,
+            data_collator=DataCollatorWithPadding(tokenizer),
+            train_dataset=train,
+            processing_class=tokenizer,
+        )
+        trainer.train()
+        scores[system] = tree_scores(trainer.model, heldout, tokenizer, training_args.eval_batch_size)
+        logger.info("%s: %s", system, scores[system])
+    if training_args.should_save:
+        folder = Path(str(training_args.output_dir))
+        dropouts = SyntaxMBertConfig.from_pretrained(name)
+        trainer.model.config.hidden_dropout_prob = dropouts.hidden_dropout_prob
+        trainer.model.config.attention_probs_dropout_prob = dropouts.attention_probs_dropout_prob
+        trainer.save_model()
+        text = json.dumps(scores, indent=1)
+        (folder / "tree_scores.json").write_text(text + "\n", encoding="utf-8")
+        print(text)
+    return scores
+
+
+COMMANDS: dict[str, Callable] = {"pretrain-gat": pretrain_gat}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command that is named first."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] not in COMMANDS:
+        summaries = (f"  {name:<16}{(command.__doc__ or '').splitlines()[0]}" for name, command in COMMANDS.items())
+        print("usage: syntax-bert COMMAND ...; syntax-bert COMMAND --help\n", *summaries, sep="\n")
+        sys.exit(0 if arguments in (["--help"], ["-h"]) else 2)
+    COMMANDS[arguments[0]](arguments[1:])
