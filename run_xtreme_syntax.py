@@ -74,6 +74,9 @@ class SystemArguments(ModelArguments):
         metadata={"help": "LANGUAGE=FILE.udpipe, or only LANGUAGE for an embedded parser. Default: those that the "
         "checkpoint carries, else en. Other languages are evaluated without syntax."},
     )  # fmt: skip
+    syntax_learning_rate: float | None = field(
+        default=None, metadata={"help": "Learning rate of the syntax weights. Default: that of all."}
+    )
     slot_decoder: str = field(default="linear", metadata={"help": "Slot layer of intents and slots: linear or crf."})
     system_name: str | None = field(
         default=None, metadata={"help": "Name of the system in tables and result files. Default: its mechanism."}
@@ -130,6 +133,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         "data": {name: dataset_digest(rows) for name, rows in {"train": data.train, **data.evaluation}.items()},
     }
     syntax = describe_parser(tokenizer.parser) if columns else {}
+    syntax["syntax_learning_rate"] = system_args.syntax_learning_rate
     measured = run_over_seeds(
         {name: {**options, **(syntax if configs[name].syntax_columns else {})} for name, options in systems.items()},
         comparison_args,
@@ -297,7 +301,15 @@ def fine_tune(
         raise ValueError(f"{system_args.model_name_or_path} has no trained head: add --do_train")
     is_labelled = data.kind in ("tagging", "intent-and-slots")
     collator = (DataCollatorForTokenClassification if is_labelled else DataCollatorWithPadding)(tokenizer)
-    trainer, metrics = train_and_evaluate(model, args, encoded.get("train"), {}, tokenizer, data_collator=collator)
+    trainer, metrics = train_and_evaluate(
+        model,
+        args,
+        encoded.get("train"),
+        {},
+        tokenizer,
+        data_collator=collator,
+        syntax_learning_rate=system_args.syntax_learning_rate,
+    )
     for key in data.evaluation if args.do_eval else ():
         outputs = trainer.predict(encoded[key], metric_key_prefix=f"eval_{key}").predictions
         predictions = decode_predictions(data, key, encoded[key], outputs)

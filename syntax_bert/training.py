@@ -1,16 +1,20 @@
 """One training run."""
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from datasets import Dataset
+from torch.optim import Optimizer
 from transformers import PreTrainedModel, Trainer, TrainingArguments
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 __all__ = ["last_checkpoint", "train_and_evaluate"]
 
 logger = logging.getLogger(__name__)
+
+SYNTAX_WEIGHTS = re.compile(r"syntax_embeddings|graph_attention|attention_biases|structure_probe|answer_sentences")
 
 
 def train_and_evaluate(
@@ -21,6 +25,7 @@ def train_and_evaluate(
     processing_class,
     compute_metrics: Callable | None = None,
     data_collator: Callable | None = None,
+    syntax_learning_rate: float | None = None,
 ) -> tuple[Trainer, dict[str, float]]:
     """Trains (resuming from the last checkpoint in the output folder), evaluates and saves one model.
 
@@ -32,6 +37,7 @@ def train_and_evaluate(
         processing_class: The tokenizer, saved with the model.
         compute_metrics: As in `Trainer`.
         data_collator: As in `Trainer`.
+        syntax_learning_rate: Learning rate of the syntax weights, which are new; by default that of all.
     """
     trainer = Trainer(
         model=model,
@@ -42,6 +48,8 @@ def train_and_evaluate(
         compute_metrics=compute_metrics,
         data_collator=data_collator,
     )
+    if syntax_learning_rate is not None:
+        set_syntax_learning_rate(trainer.create_optimizer(), model, syntax_learning_rate)
     metrics: dict[str, float] = {}
     if train is not None:
         last = args.resume_from_checkpoint or last_checkpoint(args.output_dir)
@@ -56,6 +64,16 @@ def train_and_evaluate(
         trainer.save_metrics(prefix, evaluated, combined=False)
         metrics |= evaluated
     return trainer, metrics
+
+
+def set_syntax_learning_rate(optimizer: Optimizer, model: PreTrainedModel, learning_rate: float) -> None:
+    """Moves the syntax weights of a model to parameter groups of their own, with another learning rate."""
+    syntax = {id(weights) for name, weights in model.named_parameters() if SYNTAX_WEIGHTS.search(name)}
+    for group in list(optimizer.param_groups):
+        own = [weights for weights in group["params"] if id(weights) in syntax]
+        if own:
+            group["params"] = [weights for weights in group["params"] if id(weights) not in syntax]
+            optimizer.add_param_group({**group, "params": own, "lr": learning_rate})
 
 
 def last_checkpoint(folder: str | Path) -> str | None:
