@@ -1,4 +1,6 @@
-"""Time of a training step and of inference of SyntaxBert over plain BERT: same shapes, steps interleaved.
+"""Time of a training step and of inference over plain BERT, of features and of graph attention.
+
+All have the same shapes, their steps are interleaved in one run.
 
 python benchmarks/overhead.py --batch_size 8 --length 128 --num_hidden_layers 12
 """
@@ -11,7 +13,12 @@ import time
 import torch
 from transformers import BertConfig, BertForSequenceClassification
 
-from syntax_bert import SyntaxBertConfig, SyntaxBertForSequenceClassification
+from syntax_bert import (
+    SyntaxBertConfig,
+    SyntaxBertForSequenceClassification,
+    SyntaxMBertConfig,
+    SyntaxMBertWithGATForSequenceClassification,
+)
 
 
 def make_batch(batch_size: int, length: int, vocab_size: int) -> dict[str, torch.Tensor]:
@@ -28,6 +35,7 @@ def make_batch(batch_size: int, length: int, vocab_size: int) -> dict[str, torch
         "casing_ids": draw(0, 3),
         "subword_ids": draw(0, 5),
         "deprel_ids": draw(1, 39),
+        "head_positions": draw(0, length).remainder(torch.arange(length).clamp(min=1)),  # heads come first: trees
         "labels": torch.arange(batch_size) % 2,
     }
 
@@ -51,14 +59,13 @@ def main() -> None:
         "intermediate_size": 4 * options.hidden_size,
     }
     plain = BertForSequenceClassification(BertConfig(**shape))
-    syntax = SyntaxBertForSequenceClassification(SyntaxBertConfig(**shape, syntax_features=options.syntax_features))
+    features = SyntaxBertForSequenceClassification(SyntaxBertConfig(**shape, syntax_features=options.syntax_features))
+    gat = SyntaxMBertWithGATForSequenceClassification(SyntaxMBertConfig(**shape))
     batch = make_batch(options.batch_size, options.length, plain.config.vocab_size)
     batch = {name: tensor.to(device) for name, tensor in batch.items()}
-    inputs = {
-        "plain": {name: batch[name] for name in ("input_ids", "attention_mask", "labels")},
-        "syntax": batch,
-    }
-    models = {"plain": plain.to(device), "syntax": syntax.to(device)}
+    models = {"plain": plain.to(device), "features": features.to(device), "gat": gat.to(device)}
+    inputs = {name: batch for name in models}
+    inputs["plain"] = {name: batch[name] for name in ("input_ids", "attention_mask", "labels")}
     optimizers = {name: torch.optim.AdamW(model.parameters(), lr=1e-5) for name, model in models.items()}
 
     def train(name: str) -> None:
@@ -77,20 +84,18 @@ def main() -> None:
     for kind, step in {"training step": train, "inference": infer}.items():
         times: dict[str, list[float]] = {name: [] for name in models}
         for repeat in range(options.repeats + 2):
-            for name in sorted(models, reverse=repeat % 2 == 1):
+            order = list(models)
+            for name in order[repeat % 3 :] + order[: repeat % 3]:
                 start = clock()
                 step(name)
                 if device == "cuda":
                     torch.cuda.synchronize()
                 if repeat >= 2:
                     times[name].append(clock() - start)
-        seconds = {name: statistics.median(values) for name, values in times.items()}
-        result[kind] = {
-            **{f"{name}, seconds": round(value, 4) for name, value in seconds.items()},
-            "syntax over plain": round(
-                statistics.median(s / p for s, p in zip(times["syntax"], times["plain"], strict=True)), 4
-            ),
-        }
+        result[kind] = {f"{name}, seconds": round(statistics.median(values), 4) for name, values in times.items()}
+        for name in ("features", "gat"):
+            ratios = [own / base for own, base in zip(times[name], times["plain"], strict=True)]
+            result[kind][f"{name} over plain"] = round(statistics.median(ratios), 4)
     print(json.dumps(result, indent=1))
 
 
