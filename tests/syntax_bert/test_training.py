@@ -1,8 +1,26 @@
+import pytest
 import torch
+from datasets import Dataset
 from transformers import Trainer, TrainingArguments
 
 from syntax_bert import SyntaxMBertWithGATForSequenceClassification
-from syntax_bert.training import set_syntax_learning_rate
+from syntax_bert.training import predict, set_syntax_learning_rate
+
+TEXTS = ["The cat sleeps.", "I see.", "Who is the cat that sees the river, and a dog?", "We see a dog."]
+
+
+@pytest.mark.parametrize("strategy", ["random", "group_by_length"])
+def test_predictions_are_in_the_order_of_the_rows(strategy, plain_checkpoint, syntax_tokenizer, tmp_path):
+    model = SyntaxMBertWithGATForSequenceClassification.from_pretrained(plain_checkpoint).eval()
+    args = TrainingArguments(
+        tmp_path, train_sampling_strategy=strategy, per_device_eval_batch_size=2, use_cpu=True, report_to=[]
+    )
+    trainer = Trainer(model, args, processing_class=syntax_tokenizer)
+    outputs = predict(trainer, Dataset.from_dict(dict(syntax_tokenizer(TEXTS))))
+    with torch.no_grad():
+        expected = model(**syntax_tokenizer(TEXTS, padding=True, return_tensors="pt")).logits
+    torch.testing.assert_close(torch.tensor(outputs), expected, rtol=1e-4, atol=1e-5)
+    assert args.train_sampling_strategy == strategy
 
 
 def test_syntax_weights_have_a_learning_rate_of_their_own(plain_checkpoint, tmp_path):
