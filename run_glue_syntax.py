@@ -33,7 +33,7 @@ from syntax_bert.experiments import (
     systems_to_run,
 )
 from syntax_bert.metrics import PRIMARY_METRIC, glue_compute_metrics
-from syntax_bert.training import train_and_evaluate
+from syntax_bert.training import predict, train_and_evaluate
 
 
 @dataclass
@@ -41,15 +41,32 @@ class DataArguments:
     """The data: a GLUE task from the Hub, or files."""
 
     task_name: str | None = field(default=None, metadata={"help": f"GLUE task: {', '.join(GLUE_TASKS)}."})
-    train_file: str | None = field(default=None, metadata={"help": "Training data: .jsonl, .csv or .tsv."})
+    train_file: str | None = field(
+        default=None,
+        metadata={"help": "Training data: .jsonl, .csv (quotes are removed) or .tsv (read literally, as GLUE's are)."},
+    )
     validation_file: str | None = field(default=None, metadata={"help": "Validation data."})
     validation_mismatched_file: str | None = field(default=None, metadata={"help": "MNLI's second validation data."})
-    test_file: str | None = field(default=None, metadata={"help": "Test data, for predictions."})
+    test_file: str | None = field(
+        default=None, metadata={"help": "Test data; its predictions are OUTPUT_DIR/test.tsv, or named as GLUE wants."}
+    )
     test_mismatched_file: str | None = field(default=None, metadata={"help": "MNLI's second test data."})
-    text_columns: list[str] | None = field(default=None, metadata={"help": "One or two text columns of own data."})
-    label_column: str = field(default="label", metadata={"help": "Label column of own data."})
+    text_columns: list[str] | None = field(
+        default=None,
+        metadata={"help": "One or two text columns of own data. Default: the only one beside label and idx, or a "
+        "pair named as GLUE's or text, text_pair."},
+    )  # fmt: skip
+    label_column: str = field(
+        default="label",
+        metadata={"help": "Label column of own data. Integers and names are classes, other numbers (0.5) scores: "
+        "regression."},
+    )  # fmt: skip
     max_seq_length: int = field(default=128, metadata={"help": "Longest sequence in wordpieces."})
     train_fraction: float = field(default=1.0, metadata={"help": "Share of the training data, a fixed random choice."})
+
+    def __post_init__(self):
+        if isinstance(self.text_columns, str):  # in a JSON file
+            self.text_columns = self.text_columns.split()
 
     def files(self) -> dict[str, str]:
         """Gives the file of each split."""
@@ -81,6 +98,8 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     wanted = choose_actions(training_args, data_args.files())
     config = SyntaxBertConfig.from_pretrained(syntax_args.model_name_or_path, **syntax_args.config_options())
     check_sequence_length(data_args.max_seq_length, config)
+    if not training_args.do_train:
+        check_classifier(syntax_args.model_name_or_path, config)
     data = load_data(data_args, trained=None if training_args.do_train else config)
     tokenizer = syntax_args.load_tokenizer(config.syntax_columns)
     with training_args.main_process_first(desc="parsing and encoding"):
@@ -90,7 +109,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     settings = {
         "task": data.task_name or Path(data_args.train_file or "data").stem,
         **describe_model(syntax_args.model_name_or_path),
-        "data": {split: file_digest(file) for split, file in data_args.files().items()},
+        "data": {name: file_digest(file) for name, file in data_args.files().items() if not name.startswith("test")},
         "text_columns": list(data.columns),
         "label_column": data_args.label_column,
         "train_fraction": data_args.train_fraction,
@@ -105,6 +124,12 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         run=lambda system, args: fine_tune(syntax_args, data, encoded, metrics_task, systems[system], args),
     )
     return compare_runs(measured, f"eval_{PRIMARY_METRIC[metrics_task]}", training_args)
+
+
+def check_classifier(checkpoint: str, config: SyntaxBertConfig) -> None:
+    """Checks that a checkpoint that is used as it is has a classifier, by its config."""
+    if not any(name.endswith("ForSequenceClassification") for name in config.architectures or ()):
+        raise ValueError(f"{checkpoint} has no trained classifier: add --do_train")
 
 
 def load_data(data_args: DataArguments, trained: SyntaxBertConfig | None) -> ClassificationData:
@@ -157,7 +182,7 @@ def fine_tune(
         output_loading_info=True,
     )
     if not args.do_train and any(name.startswith("classifier") for name in loaded["missing_keys"]):
-        raise ValueError(f"{checkpoint} has no trained classifier: add --do_train and --train_file")
+        raise ValueError(f"{checkpoint} has no trained classifier: add --do_train")
     evaluations = {
         split.replace("validation_matched", "eval").replace("validation", "eval"): encoded[split]
         for split in data.names("validation")
@@ -172,7 +197,7 @@ def fine_tune(
         glue_compute_metrics(metrics_task),
     )
     for split in data.names("test") if args.do_predict else ():
-        logits = trainer.predict(encoded[split], metric_key_prefix=split).predictions
+        logits = predict(trainer, encoded[split], split)
         if args.should_save:
             predictions = np.ravel(logits) if data.labels is None else logits.argmax(-1)
             write_submission(data, split, predictions, args.output_dir)

@@ -8,6 +8,7 @@ from typing import Any
 
 import transformers
 from transformers import HfArgumentParser, PreTrainedConfig, TrainingArguments
+from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
 from .parsers.catalogue import load_parser
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
@@ -89,16 +90,22 @@ class SyntaxArguments(ModelArguments):
     parser: str | None = field(
         default=None,
         metadata={"help": "Language code of an embedded parser, a .udpipe file or a .conllu file. Default: the parser "
-        "that the checkpoint carries, else en."},
+        "that a syntax checkpoint carries; en for a plain one."},
     )  # fmt: skip
 
     def load_tokenizer(self, columns: Sequence[str]) -> SyntaxTokenizerFast:
-        """Loads the tokenizer of the checkpoint, to make these syntax columns; without columns it has no parser."""
+        """Loads the tokenizer of the checkpoint, to make these syntax columns; without columns it has no parser.
+
+        Raises:
+            ValueError: If a syntax checkpoint carries no parser and none is named.
+        """
         name = self.model_name_or_path
         if self.parser is None:
             tokenizer = SyntaxTokenizerFast.from_pretrained(name, columns=columns, beam_size=self.parser_beam_size)
             if tokenizer.parser is not None or not columns:
                 return tokenizer
+            if "syntax" in get_tokenizer_config(name):
+                raise ValueError(f"{name} carries no parser: name the one it was trained with by --parser")
         parser = load_parser(self.parser or "en", self.parser_beam_size) if columns else None
         return SyntaxTokenizerFast.from_pretrained(name, parser=parser, columns=columns)
 

@@ -137,16 +137,25 @@ def run_once(
 
     A run that trains first notes its settings as `run.json` in its output folder, whose checkpoints are resumed only by
     a run with the same.
+
+    Raises:
+        ValueError: If what is recorded is of other settings, damaged, or without the evaluation that is asked for.
     """
     if args.do_train:
         result = recorded_run(file, described)
         if result is not None:
             logger.info("%s is there already", file)
-            if args.do_predict:
-                logger.warning("no predictions are made again; for them, --do_predict alone reads a saved model")
-            if not isinstance(result.get("metrics"), dict):
+            metrics = result.get("metrics")
+            if not isinstance(metrics, dict):
                 raise ValueError(f"{file} is damaged, remove it: it has no metrics")
-            return result["metrics"]
+            if args.do_eval and not any(name.startswith("eval_") for name in metrics):
+                raise ValueError(
+                    f"{file} is of a run without evaluation: choose another folder, or evaluate the saved model with "
+                    "--do_eval alone"
+                )
+            if args.do_predict:
+                logger.warning("no predictions are made; for them, --do_predict alone reads a saved model")
+            return metrics
         note = Path(args.output_dir) / "run.json"
         is_resumable = last_checkpoint(args.output_dir) is not None
         if is_resumable and recorded_run(note, described) is None and not args.resume_from_checkpoint:

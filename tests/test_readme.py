@@ -20,8 +20,8 @@ def test_the_wheel_runs_the_readme_in_an_empty_folder(plain_checkpoint, tmp_path
     (wheel,) = wheels.glob("*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--target", str(site), str(wheel)], check=True, capture_output=True)
 
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    code = code.replace("bert-base-uncased", plain_checkpoint)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    code = "\n".join(blocks).replace("bert-base-uncased", plain_checkpoint)
     code += "\nimport syntax_bert; print(syntax_bert.__file__)\n"
     environment = {**os.environ, "PYTHONPATH": str(site), "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "home")}
     ran = subprocess.run(

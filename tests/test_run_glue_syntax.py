@@ -180,6 +180,11 @@ def test_json_config_file(files, plain_checkpoint, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(settings))
     assert run_glue_syntax.main([str(tmp_path / "config.json")]).keys() == {"upos+casing"}
     assert "train_loss" in saved_run(tmp_path / "out", "train-upos+casing-5e-05-seed3.json")["metrics"]
+    (tmp_path / "config.json").write_text(json.dumps({**settings, "text_columns": "text"}))
+    run_glue_syntax.main([str(tmp_path / "config.json")])
+    (tmp_path / "config.json").write_text(json.dumps({**settings, "text_columns": "text text_pair"}))
+    with pytest.raises(ValueError, match=r"train\.jsonl has no column 'text_pair'"):
+        run_glue_syntax.main([str(tmp_path / "config.json")])
     (tmp_path / "config.json").write_text(json.dumps({**settings, "sintax_features": ["upos"]}))
     with pytest.raises(ValueError, match="sintax_features"):
         run_glue_syntax.main([str(tmp_path / "config.json")])
@@ -410,6 +415,17 @@ def test_a_result_of_other_data_or_settings_is_not_reused(run, files, plain_chec
         run(**training_files(files), max_steps=1, **options)
 
 
+def test_a_finished_run_may_get_test_data_but_no_evaluation(run, files, tmp_path, caplog):
+    settings = {**training_files(files), "max_steps": 1, "do_train": True}
+    run(**settings)
+    run(**settings, test_file=files["test_file"], do_predict=True)
+    assert "no predictions are made; for them, --do_predict alone" in caplog.text
+    with pytest.raises(
+        ValueError, match=r"seed42\.json is of a run without evaluation: choose another folder, or eval"
+    ):
+        run(**settings, do_eval=True)
+
+
 def test_several_runs_cannot_resume_from_one_checkpoint(run, files, tmp_path):
     with pytest.raises(ValueError, match="omit --resume_from_checkpoint"):
         run(**training_files(files), seeds=[1, 2], resume_from_checkpoint=tmp_path)
@@ -426,6 +442,11 @@ def test_conllu_parser(run, files, tmp_path, monkeypatch):
     strange = write_jsonl(tmp_path, "strange", [*classified(), {"text": "Who is that dog?", "label": "bad"}])
     with pytest.raises(ValueError, match="'Who is that dog\\?' .* the 8 .*own\\.conllu"):
         run(train_file=strange, parser=tmp_path / "own.conllu")
+    run("conllu", **training_files(files), parser=tmp_path / "own.conllu", learning_rate=1e-4, save_strategy="epoch")
+    carries_none = {"model_name_or_path": tmp_path / "conllu", "validation_file": files["validation_file"]}
+    with pytest.raises(ValueError, match=r"conllu carries no parser: name the one it was trained with by --parser"):
+        run("more", **carries_none)
+    run("more", **carries_none, parser=tmp_path / "own.conllu")
 
 
 @pytest.mark.parametrize(
@@ -456,7 +477,6 @@ def test_bad_parsers(run, files, parser, message):
         ({"do_eval": True}, "--do_eval needs --validation_file"),
         ({"task_name": "cola", "do_predict": True, "test_file": None, "validation_file": "test.jsonl"},
          "--do_predict needs --test_file"),
-        ({"seeds": [1, 2]}, "add --do_train"),
         ({"train_file": "train.jsonl", "compare_baseline": True}, "needs validation data and --do_eval"),
         ({"train_file": "train.jsonl", "syntax_features": ["upos", "pos"]}, r"got \('upos', 'pos'\)"),
         ({"train_file": "train.jsonl", "task_name": "cola"}, r"train\.jsonl has no column 'sentence'"),
@@ -464,13 +484,24 @@ def test_bad_parsers(run, files, parser, message):
         ({"max_seq_length": 65}, "must be 3 to the model's 64 positions, got 65"),
         ({"max_seq_length": 2}, "got 2"),
         ({"train_file": "train.jsonl", "test_file": None, "text_columns": ["label"]}, "the label column 'label' cannot be a text column"),
-        ({"validation_file": "cola.jsonl", "test_file": None, "task_name": "cola"}, "has no trained classifier"),
+        ({"validation_file": "cola.jsonl", "test_file": None, "task_name": "cola"}, "no trained classifier: add --do_"),
+        ({"train_file": "train.jsonl", "do_predict": True}, "has no trained classifier: add --do_train"),
+        ({"validation_file": "train.jsonl", "do_eval": True}, "has no trained classifier: add --do_train"),
     ],
 )  # fmt: skip
 def test_bad_settings(run, files, settings, message):
     write_jsonl(Path(), "cola", [{"sentence": row["text"], "label": i % 2} for i, row in enumerate(classified())])
     with pytest.raises((ValueError, StrictDataclassError), match=message):
         run(**{"test_file": "test.jsonl", **settings})
+
+
+def test_a_checkpoint_that_only_claims_to_have_a_classifier(run, files, plain_checkpoint, tmp_path):
+    shutil.copytree(plain_checkpoint, tmp_path / "claims")
+    config = json.loads((tmp_path / "claims" / "config.json").read_text())
+    config |= {"architectures": ["BertForSequenceClassification"], "id2label": {0: "bad", 1: "good"}}
+    (tmp_path / "claims" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="claims has no trained classifier: add --do_train"):
+        run(model_name_or_path=tmp_path / "claims", test_file=files["test_file"])
 
 
 def test_labels_of_a_trained_checkpoint_and_of_other_data(run, files, tmp_path):

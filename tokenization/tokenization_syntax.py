@@ -13,7 +13,18 @@ from transformers.configuration_utils import PreTrainedConfig
 from transformers.utils import cached_file, logging
 
 from .udpipe_parser import UDPipeParser
-from .universal_dependencies import COLUMN_SIZES, DEPRELS, SYNTAX_COLUMNS, UPOS, Parse, find_surrogate
+from .universal_dependencies import (
+    COLUMN_SIZES,
+    DEPRELS,
+    NONE_ID,
+    NONE_IDS,
+    SYNTAX_COLUMNS,
+    UPOS,
+    UPOS_IDS,
+    Parse,
+    deprel_id,
+    find_surrogate,
+)
 from .wordpiece_alignment import align_to_wordpieces
 
 logger = logging.get_logger(__name__)
@@ -57,6 +68,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
 
     def _set_syntax(self, parser, columns: Sequence[str] | None, beam_size: int | None, config: dict) -> None:
         """Sets the parser, the columns, and what the model's config says of them, and checks that they agree."""
+        columns = [columns] if isinstance(columns, str) else columns
         unknown = [column for column in columns or () if column not in SYNTAX_COLUMNS]
         if unknown:
             raise ValueError(f"unknown columns {unknown}; the syntax columns are {list(SYNTAX_COLUMNS)}")
@@ -69,6 +81,11 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             parser = UDPipeParser(parser) if beam_size is None else UDPipeParser(parser, beam_size)
         elif beam_size is not None and parser is not None:
             raise ValueError("beam_size is for parsers given by path; set it on the parser object")
+        if parser is not None and (isinstance(parser, type) or not hasattr(parser, "parse")):
+            raise ValueError(
+                "parser= takes the path of a .udpipe file, {language: path}, or an object with the methods parse and "
+                f"parse_words, got {parser!r}"
+            )
         self._parser = parser
         for volatile in ("is_local", "local_files_only"):  # how it was loaded is not part of it, nor of its hash
             self.init_kwargs.pop(volatile, None)
@@ -147,7 +164,11 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         return encoding
 
     def _columns(self, encoding, first_parses, second_parses, texts) -> dict[str, list[list[int]]]:
-        """Makes the columns of every window of a batch; `texts` are the words of texts that were given as words."""
+        """Makes the columns of every window of a batch; `texts` are the words of texts that were given as words.
+
+        A mask token in a text has no word's features, as where a collator has masked a word; its head stays.
+        """
+        mask_token_id = self.mask_token_id if "mask_token" in self.special_tokens_map else None
         windows = encoding.encodings
         examples = encoding.get("overflow_to_sample_mapping", range(len(windows)))
         rows: dict[str, list[list[int]]] = {column: [] for column in self.syntax_columns}
@@ -157,7 +178,10 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
                 spans = spans_in_joined_words(window, *(words[example] for words in texts))
             parses = (first_parses[example], second_parses[example])
             made = align_to_wordpieces(parses, spans, window.sequence_ids, window.attention_mask, self.syntax_columns)
+            masked = [i for i, token in enumerate(window.ids) if token == mask_token_id]
             for column, values in made.items():
+                for position in masked if column in NONE_IDS else ():
+                    values[position] = NONE_IDS[column]
                 rows[column].append(values)
         return rows
 
@@ -173,6 +197,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             for index in present:
                 check_parse(given[index], texts[index], index, dependencies)
                 by_text[index] = given[index]
+            warn_of_unknown(by_text)
             return by_text
         if not present:
             return by_text
@@ -186,8 +211,11 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             raise ValueError(f"{len(codes)} languages are given for {len(texts)} texts")
         keys = [(tuple(texts[i]) if is_split_into_words else texts[i], codes[i]) for i in present]
         unique = list(dict.fromkeys(keys))
-        parse = self._parser.parse_words if is_split_into_words else self._parser.parse
+        method = "parse_words" if is_split_into_words else "parse"
+        parse = getattr(self._parser, method)
         made = parse([text for text, _ in unique], [code for _, code in unique], dependencies)
+        check_made(made, len(unique), f"{type(self._parser).__name__}.{method}")
+        warn_of_unknown(made)
         parse_of = dict(zip(unique, made, strict=True))
         for index, key in zip(present, keys, strict=True):
             check_parse(parse_of[key], texts[index], index, dependencies)
@@ -336,11 +364,38 @@ def check_encodable(texts: Sequence, index: int) -> None:
                 )
 
 
+def is_parse(parse) -> bool:
+    """Tells whether something is a Parse, of this module or of a copy from the Hub."""
+    return not isinstance(parse, type) and hasattr(parse, "upos")
+
+
+def check_made(made, num_texts: int, method: str) -> None:
+    """Checks that a method of a parser has made one Parse for each text."""
+    if not isinstance(made, (list, tuple)):
+        found = f"a {type(made).__name__}"
+    elif len(made) != num_texts:
+        found = str(len(made))
+    else:
+        found = next((f"a {type(parse).__name__} among them" for parse in made if not is_parse(parse)), "")
+    if found:
+        raise ValueError(f"{method} must return a list of {num_texts} Parse objects, one for each text, got {found}")
+
+
+def warn_of_unknown(parses: Sequence[Parse | None]) -> None:
+    """Warns once of each tag and each relation that Universal Dependencies do not have."""
+    there = [parse for parse in parses if parse is not None]
+    tags = {tag for parse in there for tag in parse.upos}.difference(UPOS_IDS, (None, "_"))
+    deprels = {deprel for parse in there for deprel in parse.deprels or ()}.difference((None, "_"))
+    for kind, names in (("UPOS tag", tags), ("relation", {name for name in deprels if deprel_id(name) == NONE_ID})):
+        for name in sorted(names):
+            logger.warning_once(f"{name!r} is no {kind} of Universal Dependencies and counts as none")
+
+
 def check_parse(parse: Parse | None, text, index: int, dependencies: bool) -> None:
     """Checks that a parse is of its text and has the trees that the columns need."""
     if parse is None:
         return
-    if isinstance(parse, type) or not hasattr(parse, "upos"):
+    if not is_parse(parse):
         raise ValueError(f"example {index}: parses= takes Parse objects or None, got a {type(parse).__name__}")
     if not isinstance(text, str):
         text = " ".join(text)

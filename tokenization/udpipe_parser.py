@@ -59,7 +59,7 @@ class UDPipeParser:
 
     Raises:
         FileNotFoundError: If a model file does not exist.
-        ValueError: If a language code is none, or the beam size no positive integer.
+        ValueError: If a language code is none, the beam size no positive integer, or a file a treebank.
     """
 
     def __init__(
@@ -73,6 +73,8 @@ class UDPipeParser:
         for language, path in self.paths.items():
             if isinstance(models, Mapping) and not re.fullmatch(r"[\w-]+", str(language or "")):
                 raise ValueError(f"{language!r} is no language code: letters, digits, - and _ only")
+            if path.endswith(".conllu"):
+                raise ValueError(f"{path!r} holds trees: give a syntax_bert.parsers.conllu_parser.ConlluParser of it")
             if not os.path.isfile(path):
                 raise FileNotFoundError(f"there is no parser file {path!r}")
 
@@ -129,6 +131,8 @@ class UDPipeParser:
             path = self.paths[language]
         else:
             known = sorted(str(code) for code in self.paths if code is not None)
+            if language is None:
+                raise ValueError(f"there are parsers for {known}: name the language of each text with languages=")
             raise ValueError(
                 f"no parser for language {language!r}; "
                 + (f"there are parsers for {known}" if known else "give the parser as {language: path} to name one")

@@ -9,6 +9,7 @@ __all__ = [
     "COLUMN_SIZES",
     "DEPRELS",
     "DEPREL_IDS",
+    "NONE_IDS",
     "SYNTAX_COLUMNS",
     "UPOS",
     "UPOS_IDS",
@@ -32,6 +33,7 @@ DEPREL_IDS = {deprel: index for index, deprel in enumerate(DEPRELS, start=2)}
 NOT_CAPITALISED, CAPITALISED = 1, 2  # casing_ids; 0 is none
 FIRST, MIDDLE, LAST, WHOLE = 1, 2, 3, 4  # subword_ids; 0 is none
 COLUMN_SIZES = {"upos_ids": 2 + len(UPOS), "casing_ids": 3, "subword_ids": 5, "deprel_ids": 2 + len(DEPRELS)}
+NONE_IDS = {"upos_ids": NONE_ID, "casing_ids": 0, "subword_ids": 0, "deprel_ids": NONE_ID}  # of a token without a word
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 

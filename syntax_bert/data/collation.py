@@ -4,11 +4,9 @@ from dataclasses import dataclass
 
 from transformers import DataCollatorForLanguageModeling
 
-from syntax_bert.tokenization.universal_dependencies import LAST, MIDDLE, NONE_ID
+from syntax_bert.tokenization.universal_dependencies import LAST, MIDDLE, NONE_IDS
 
 __all__ = ["DataCollatorForSyntaxLanguageModeling"]
-
-NONE_IDS = {"upos_ids": NONE_ID, "casing_ids": 0, "subword_ids": 0, "deprel_ids": NONE_ID}
 
 
 @dataclass

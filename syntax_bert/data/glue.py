@@ -1,5 +1,6 @@
 """The GLUE tasks (Wang et al. 2019, https://arxiv.org/abs/1804.07461): columns, labels, submission files."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from datasets import DatasetDict, load_dataset
 from transformers import PreTrainedConfig
 
 from .text_files import label_names, load_files, with_class_labels
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["GLUE_TASKS", "ClassificationData", "GlueTask", "load_classification_data", "write_submission"]
 
@@ -56,6 +59,13 @@ class ClassificationData:
     columns: tuple[str, ...]
     labels: list[str] | None
     task_name: str | None = None
+
+    def __str__(self) -> str:
+        texts = " and ".join(self.columns)
+        if self.labels is None:
+            return f"regression of {texts}"
+        shown = ", ".join(self.labels[:20]) + (", ..." if len(self.labels) > 20 else "")
+        return f"classification of {texts} into {len(self.labels)} labels: {shown}"
 
     def names(self, kind: str) -> list[str]:
         """Lists the splits whose name starts with `kind`: MNLI has two of "validation" and of "test"."""
@@ -110,7 +120,9 @@ def load_classification_data(
         else:
             names = config_labels(trained)
     labelled = with_class_labels(splits, label_column, names, sources)
-    return ClassificationData(labelled, columns, names, task_name)
+    data = ClassificationData(labelled, columns, names, task_name)
+    logger.info("%s", data)
+    return data
 
 
 def config_labels(config: PreTrainedConfig) -> list[str] | None:

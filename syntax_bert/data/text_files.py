@@ -10,8 +10,11 @@ from pathlib import Path
 
 from datasets import Dataset, DatasetDict, Features, Value
 from datasets.exceptions import DatasetGenerationError
+from transformers.utils import logging
 
 from syntax_bert.tokenization.universal_dependencies import find_surrogate
+
+logger = logging.get_logger(__name__)
 
 __all__ = ["label_names", "load_files", "read_rows", "with_class_labels"]
 
@@ -20,6 +23,13 @@ DELIMITED: dict[str, dict] = {
     ".tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE},
 }
 ENDINGS = (".jsonl", ".json", *DELIMITED)
+PAIRS = (
+    ("sentence1", "sentence2"),
+    ("premise", "hypothesis"),
+    ("question", "sentence"),
+    ("question1", "question2"),
+    ("text", "text_pair"),
+)
 INTEGER = re.compile("-?[0-9]{1,18}")
 
 
@@ -33,12 +43,12 @@ def load_files(
 
     Args:
         files: Path of each split.
-        columns: Names of the text columns; by default all but the label and `idx`.
+        columns: Names of the text columns; by default those that `choose_text_columns` finds in the first file.
         label_column: Name of the label column.
 
     Raises:
         ValueError: For an empty or malformed file, an unknown ending, a missing column, text or label, with file and
-            line.
+            line, and if the text columns have to be chosen.
         FileNotFoundError: If a file does not exist.
     """
     splits = DatasetDict()
@@ -51,13 +61,13 @@ def load_files(
         _, first = next(read_rows(file), (0, None))
         if first is None:
             raise ValueError(f"{file} is empty" if not path.read_bytes().strip() else f"{file} has no rows")
-        texts = columns or [column for column in first if column not in (label_column, "idx")]
         label = None if split.startswith("test") else label_column
-        needed = [*texts, *([] if label is None else [label])]
-        for column in needed:
+        labels = [] if label is None else [label]
+        for column in (*(columns or ()), *labels):
             if column not in first:
                 raise ValueError(f"{file} has no column {column!r}; it has {list(first)}")
-        kept = [*needed, *({"idx"} & first.keys())]
+        columns = columns or choose_text_columns(file, first, label_column)
+        kept = [*columns, *labels, *({"idx"} & first.keys())]
         digest = hashlib.sha256(path.read_bytes()).hexdigest()  # a changed file is not taken from the cache
         try:
             splits[split] = Dataset.from_generator(
@@ -68,6 +78,19 @@ def load_files(
         except DatasetGenerationError as error:
             raise (error.__cause__ if isinstance(error.__cause__, ValueError) else error) from None
     return splits
+
+
+def choose_text_columns(file: str, columns: Iterable[str], label_column: str) -> Sequence[str]:
+    """Finds the text columns of a file: the only one beside label and `idx`, or two that are known by their names.
+
+    Raises:
+        ValueError: If there are others.
+    """
+    left = [column for column in columns if column not in (label_column, "idx")]
+    chosen = left if len(left) == 1 else next((pair for pair in PAIRS if set(pair) == set(left)), None)
+    if chosen is None:
+        raise ValueError(f"{file}: choose one or two text columns out of {left} with --text_columns")
+    return chosen
 
 
 def read_examples(path: str, columns: Sequence[str], label: str | None, digest: str) -> Iterator[dict[str, str]]:
@@ -119,6 +142,11 @@ def read_delimited(path: str, lines: Iterable[str], options: dict) -> Iterator[t
     header: list[str] | None = None
     try:
         for fields in reader:
+            if reader.dialect.quoting == csv.QUOTE_NONE and any(len(f) > 1 and f[0] == f[-1] == '"' for f in fields):
+                logger.warning_once(
+                    f"{path}: a field is in double quotes, which stay: .tsv files are read literally, as GLUE's are; "
+                    "in .csv files quotes are removed"
+                )
             if header is None:
                 header = fields
                 if len(set(header)) < len(header):

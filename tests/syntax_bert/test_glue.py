@@ -1,4 +1,5 @@
 import json
+import logging
 
 import numpy as np
 import pytest
@@ -158,11 +159,28 @@ def test_predictions_for_own_data(labels, predictions, expected, tmp_path):
 def test_own_columns_and_labels(write):
     pairs = [{"q": "a", "a": "b", "gold": "yes"}, {"q": "c", "a": "d", "gold": "no"}]
     files = {"train": write("train", pairs), "validation": write("validation", pairs[:1])}
-    data = load_classification_data(None, files, label_column="gold")
+    data = load_classification_data(None, files, ["q", "a"], "gold")
     assert (data.columns, data.labels, data.task_name) == (("q", "a"), ["no", "yes"], None)
     assert data.splits["validation"].to_list() == [{"q": "a", "a": "b", "label": 1}]
     one = load_classification_data(None, files, ["a"], "gold")
     assert one.splits["train"].to_list() == [{"a": "b", "label": 1}, {"a": "d", "label": 0}]
+
+
+@pytest.mark.parametrize(
+    ("labels", "line"),
+    [
+        (["b", "c", "a"], "classification of text into 3 labels: a, b, c"),
+        (["0.5", "1", "2"], "regression of text"),
+        (range(21), f"classification of text into 21 labels: {', '.join(map(str, range(20)))}, ..."),
+    ],
+)
+def test_one_line_says_what_is_learnt(write, labels, line, caplog):
+    train = write("train", [{"text": "a", "label": label} for label in labels])
+    with caplog.at_level(logging.INFO, "syntax_bert"):
+        load_classification_data(None, {"train": train})
+    assert caplog.messages == [line]
+    pair = write("pair", [{"text": "a", "text_pair": "b", "label": label} for label in labels])
+    assert str(load_classification_data(None, {"train": pair})) == line.replace("of text", "of text and text_pair")
 
 
 def test_own_data_of_a_trained_model_has_its_labels(write):

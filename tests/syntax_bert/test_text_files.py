@@ -100,6 +100,46 @@ def test_a_changed_file_is_read_again(write):
 
 
 @pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("text,label", ["text"]),
+        ("idx,review,label", ["review"]),
+        ("sentence2,label,sentence1", ["sentence1", "sentence2"]),
+        ("hypothesis,premise,label,idx", ["premise", "hypothesis"]),
+        ("question,sentence,label", ["question", "sentence"]),
+        ("question1,question2,label", ["question1", "question2"]),
+        ("text,text_pair,label", ["text", "text_pair"]),
+    ],
+)
+def test_text_columns_that_need_not_be_named(write, header, columns):
+    row = ",".join(f"a {name}" for name in header.split(","))
+    loaded = load_files(
+        {"train": write("a.csv", f"{header}\n{row}\n"), "test": write("b.csv", f"id,{header}\n1,{row}\n")}
+    )
+    assert loaded["train"].column_names[:-1] == [*columns, *(["label"] if "idx" in header else [])]
+    assert {name: loaded["test"][0][name] for name in columns} == {name: f"a {name}" for name in columns}
+
+
+@pytest.mark.parametrize("header", [",text", "Unnamed: 0,text", "id,text", "question,answer", "text,text_pair,id", ""])
+def test_other_text_columns_have_to_be_named(write, header):
+    left = header.split(",") if header else []
+    path = write("a.csv", ",".join([*left, "label"]) + "\n" + ",".join("a" * (len(left) + 1)) + "\n")
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        load(path)
+    assert str(caught.value) == f"{path}: choose one or two text columns out of {left} with --text_columns"
+
+
+def test_quoted_fields_of_a_tsv_file_are_warned_of_once(write, caplog):
+    content = 'text\tlabel\n"the cat"\t1\n"a ""dog"""\t0\n'
+    path = write("quoted.tsv", content)
+    assert [row["text"] for row in load(path)] == ['"the cat"', '"a ""dog"""']
+    load(write("quoted.csv", content.replace("\t", ",")))
+    load(write("plain.tsv", 'text\tlabel\n"the cat\t1\n"\t0\n'))
+    assert [message.partition(":")[0] for message in caplog.messages] == [path]
+    assert "in .csv files quotes are removed" in caplog.text
+
+
+@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a.jsonl", "", "a.jsonl is empty"),

@@ -265,15 +265,18 @@ def test_a_separator_typed_by_the_user_ends_nothing(tokenizers, lowercase):
 
 
 @BOTH
-def test_a_mask_is_a_token_of_the_tree(tokenizers, lowercase):
+def test_a_mask_is_a_token_of_the_tree_without_features(tokenizers, lowercase):
     tokenizer = tokenizers[lowercase]
     encoding = encode(tokenizer, "A, naïve [MASK] sentence.")
     names = pieces(tokenizer, encoding)
     assert "[MASK]" in names
     tags = upos(encoding).split()
     assert (tags[0], tags[-2], tags[-1]) == ("DET", "NOUN", "PUNCT")
-    assert "_" not in tags
-    assert encoding["subword_ids"][1 + names.index("[MASK]")] == 4  # one word, though the parser may see brackets
+    mask = names.index("[MASK]")
+    assert [number for number, tag in enumerate(tags) if tag == "_"] == [mask]
+    features = [encoding[name][1 + mask] for name in ("upos_ids", "casing_ids", "subword_ids", "deprel_ids")]
+    assert features == [1, 0, 0, 1]  # the parser sees a capitalised word between brackets
+    assert encoding["head_positions"][1 + mask] == 1 + names.index("sentence")
 
 
 @BOTH

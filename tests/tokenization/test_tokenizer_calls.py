@@ -311,6 +311,33 @@ def test_encode_tokenize_and_decode_need_no_parser(checkpoint):
     assert tokenizer.decode(tokenizer.encode(DOGS), skip_special_tokens=True) == "you see."
 
 
+def test_a_mask_token_has_a_head_but_no_features(tokenizer, parser):
+    masked = "The [MASK] sees the dogs."
+    words = ["The", "cat", "sees", "the", "dogs", "."]
+    parse = parser.parse_words([words])[0]
+    of_mask = Parse(
+        masked, [0, 4, 11, 16, 20, 24], [3, 10, 15, 19, 24, 25], parse.upos, [0] * 6, parse.parents, parse.deprels
+    )
+    none = {"upos_ids": 1, "casing_ids": 0, "subword_ids": 0, "deprel_ids": 1}
+    expected = {name: list(values) for name, values in CAT_COLUMNS.items()}
+    for name, value in none.items():
+        expected[name][2] = value
+    assert columns(tokenizer(masked, parses=of_mask)) == expected
+    pair = tokenizer(DOGS, masked, parses_pair=of_mask)
+    assert {name: pair[name][6] for name in none} == none
+    assert pair["head_positions"][5:8] == [6, 7, 0]
+    literal = tokenizer(masked, parses=of_mask, split_special_tokens=True)
+    assert tokenizer.mask_token_id not in literal["input_ids"]
+    assert literal["upos_ids"][2] == NOUN
+
+
+@pytest.mark.parametrize("columns", ["upos_ids", ["upos_ids"]])
+def test_one_column_may_be_a_string(checkpoint, english_parser, tmp_path, columns):
+    tokenizer = SyntaxTokenizerFast.from_pretrained(checkpoint, parser=english_parser, columns=columns)
+    tokenizer.save_pretrained(tmp_path)
+    assert tokenizer.syntax_columns == SyntaxTokenizerFast.from_pretrained(tmp_path).syntax_columns == ("upos_ids",)
+
+
 # ---------------------------------------------------------------- parses and languages
 
 
@@ -739,6 +766,56 @@ def test_parse_objects_are_plain_enough_for_a_parser_of_ones_own(checkpoint):
 def test_what_is_no_parse_is_refused(tokenizer):
     with pytest.raises(ValueError, match="example 1: parses= takes Parse objects or None, got a str"):
         tokenizer([CAT, DOGS], parses=[None, "DET NOUN"])
+
+
+class Answering:
+    """A parser that answers everything with the same."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def parse(self, texts, languages, dependencies=True):
+        return self.answer
+
+    parse_words = parse
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (None, "a NoneType"),
+        ([Parse("", [], [], [], [])], "1"),
+        ([Parse("", [], [], [], []), "DET NOUN"], "a str among them"),
+        ([None, Parse("", [], [], [], [])], "a NoneType among them"),
+    ],
+)
+def test_a_parser_gives_a_parse_for_each_text(checkpoint, answer, found):
+    tokenizer = SyntaxTokenizerFast.from_pretrained(checkpoint, parser=Answering(answer))
+    for method, options in (("parse", {}), ("parse_words", {"is_split_into_words": True})):
+        texts = [CAT.split(), DOGS.split()] if options else [CAT, DOGS]
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            tokenizer(texts, **options)
+        expected = f"Answering.{method} must return a list of 2 Parse objects, one for each text, got {found}"
+        assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("parser", [3, Answering, object()])
+def test_what_is_no_parser_is_refused_at_once(checkpoint, parser):
+    with pytest.raises(ValueError, match="parser= takes the path of a .udpipe file, .* got .*(3|Answering|object)"):
+        SyntaxTokenizerFast.from_pretrained(checkpoint, parser=parser)
+
+
+def test_unknown_tags_and_relations_are_named_once(checkpoint, caplog):
+    parse = Parse(DOGS, [0, 4, 7], [3, 7, 8], ["PRP", "_", None], [0] * 3, [1, -1, 1], ["nsubj:pass", "root", "SBJ:x"])
+    for arguments in ({"parser": Answering([parse])}, {}):
+        tokenizer = SyntaxTokenizerFast.from_pretrained(checkpoint, **arguments)
+        encoding = tokenizer(DOGS, parses=None if arguments else parse)
+        assert encoding["upos_ids"] == [1, 1, 1, 1, 1]
+        assert encoding["deprel_ids"] == [1, nsubj, root, 1, 1]
+    assert caplog.messages == [
+        "'PRP' is no UPOS tag of Universal Dependencies and counts as none",
+        "'SBJ:x' is no relation of Universal Dependencies and counts as none",
+    ]
 
 
 def test_a_parser_entry_that_is_no_name_is_refused(tokenizer, tmp_path):

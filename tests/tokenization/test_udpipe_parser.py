@@ -2,6 +2,7 @@ import copy
 import os
 import pickle
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,6 +86,12 @@ def test_tagging_only_gives_the_same_tags(parser):
     assert tagged.upos == parsed.upos
 
 
+@pytest.mark.parametrize("kind", [str, Path, lambda path: {"en": path}])
+def test_a_treebank_is_for_another_parser(tmp_path, kind):
+    with pytest.raises(ValueError, match=r"x\.conllu' holds trees: give a .*conllu_parser\.ConlluParser"):
+        UDPipeParser(kind(str(tmp_path / "x.conllu")))
+
+
 def test_the_beam_is_an_option(english_parser):
     text = "The man who the judges that I know like sees the dog with one eye that they had to bring, not knowing why."
     narrow, wide = (UDPipeParser(english_parser, beam_size).parse([text])[0] for beam_size in (1, 5))
@@ -108,7 +115,9 @@ def test_languages_choose_the_model(english_parser, tmp_path, monkeypatch):
     assert loaded == [other, english_parser, other]
     with pytest.raises(ValueError, match=r"no parser for language 'de'; there are parsers for \['en', 'xx'\]"):
         parser.parse(["Die Katze."], ["de"])
-    with pytest.raises(ValueError, match="no parser for language None"):
+    with pytest.raises(
+        ValueError, match=r"are parsers for \['en', 'xx'\]: name the language of each text with languages="
+    ):
         parser.parse(["The cat."])
     with pytest.raises(ValueError, match="language: path"):
         UDPipeParser(english_parser).parse(["Die Katze."], ["de"])
