@@ -65,8 +65,9 @@ class SyntaxBertPreTrainedModel(BertPreTrainedModel):
 
     config_class = SyntaxBertConfig
     config: SyntaxBertConfig
-    auto_classes = AUTO_CLASSES
+    auto_module, auto_classes = __name__.split(".")[-1], AUTO_CLASSES
     custom_pipeline: tuple[str, type] | None = None  # task and class of one that transformers does not have
+    accepts_loss_kwargs = False  # losses are means over a batch, and Trainer has to divide them when it accumulates
     _no_split_modules = ("BertEmbeddings", "BertLayer", "SyntaxEmbeddings", "GraphAttention", "AttentionBiases")
     _keys_to_ignore_on_load_unexpected = (r"structure_probe\.",)  # of a checkpoint trained with the structure loss
 
@@ -89,9 +90,7 @@ class SyntaxBertPreTrainedModel(BertPreTrainedModel):
 
     def save_pretrained(self, *args, **kwargs):
         """Saves weights, config and code; the config names every class of the family, so that any of them loads."""
-        module = type(self).__module__.split(".")[-1]
-        names = {**self.auto_classes, getattr(self, "_auto_class", None) or "AutoModel": type(self).__name__}
-        self.config.auto_map = {auto: f"{module}.{name}" for auto, name in names.items()}
+        self.config.auto_map = {auto: f"{self.auto_module}.{name}" for auto, name in self.auto_classes.items()}
         self.config.custom_pipelines = {}
         if self.custom_pipeline is not None:
             task, pipeline = self.custom_pipeline

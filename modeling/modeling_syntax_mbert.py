@@ -52,7 +52,7 @@ class SyntaxMBertPreTrainedModel(SyntaxBertPreTrainedModel):
 
     config_class = SyntaxMBertConfig
     config: SyntaxMBertConfig
-    auto_classes = AUTO_CLASSES
+    auto_module, auto_classes = __name__.split(".")[-1], AUTO_CLASSES
 
 
 class SyntaxMBertWithGAT(SyntaxMBertPreTrainedModel, SyntaxBertModel):
@@ -103,6 +103,8 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
 
     A checkpoint of it loads into every task model.
     """
+
+    _auto_class = "AutoModel"
 
     def __init__(self, config: SyntaxMBertConfig):
         if not config.structure_loss_weight:

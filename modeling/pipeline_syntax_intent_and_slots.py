@@ -1,5 +1,6 @@
 """A pipeline that gives raw text its intent and its slots, which a checkpoint carries."""
 
+import copy
 import re
 from dataclasses import replace
 
@@ -26,6 +27,11 @@ class SyntaxIntentAndSlotsPipeline(Pipeline):
     _load_image_processor = False
     _load_feature_extractor = False
     _load_tokenizer = True
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.tokenizer = copy.copy(self.tokenizer)
+        self.tokenizer.padding_side = "right"  # positions are absolute, and those of heads are not moved by padding
 
     def _sanitize_parameters(self, language=None, **unknown):
         if unknown:

@@ -3,6 +3,8 @@
 transformers 5 has none of its own; a checkpoint carries this one.
 """
 
+import copy
+
 import torch
 from transformers.pipelines.base import ChunkPipeline
 
@@ -30,6 +32,11 @@ class SyntaxQuestionAnsweringPipeline(ChunkPipeline):
     _load_feature_extractor = False
     _load_tokenizer = True
 
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.tokenizer = copy.copy(self.tokenizer)
+        self.tokenizer.padding_side = "right"  # positions are absolute, and those of heads are not moved by padding
+
     def __call__(self, inputs=None, *, question=None, context=None, **kwargs):
         """Answers one question or a list of them."""
         if inputs is None:
@@ -49,9 +56,11 @@ class SyntaxQuestionAnsweringPipeline(ChunkPipeline):
         return tuple({k: v for k, v in options.items() if v is not None} for options in (before, {}, after))
 
     def preprocess(self, inputs, max_seq_len=384, doc_stride=128, language=None):  # noqa: D102
-        question, context = inputs["question"], inputs["context"]
+        question, context = (
+            inputs.get(name) if isinstance(inputs, dict) else None for name in ("question", "context")
+        )
         if not isinstance(question, str) or not isinstance(context, str):
-            raise ValueError(f"question and context must be texts, got {question!r} and {context!r}")
+            raise ValueError(f"question and context must be texts, got {inputs!r}")
         longest = min(max_seq_len, self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
         room = longest - len(self.tokenizer.tokenize(question)) - self.tokenizer.num_special_tokens_to_add(pair=True)
         if room < 1:

@@ -44,3 +44,32 @@ def test_syntax_weights_have_a_learning_rate_of_their_own(plain_checkpoint, tmp_
     rates = {round(group["lr"], 9) for group in trainer.optimizer.param_groups}
     assert rates == {9e-6, 9e-4}
     assert isinstance(trainer.optimizer, torch.optim.AdamW)
+
+
+def test_accumulated_gradients_are_those_of_the_whole_batch(plain_checkpoint, syntax_tokenizer, tmp_path):
+    rows = Dataset.from_dict({**syntax_tokenizer(TEXTS), "labels": [0, 1, 1, 0]})
+    trained = []
+    for batch_size, steps in ((4, 1), (2, 2)):
+        torch.manual_seed(0)
+        model = SyntaxMBertWithGATForSequenceClassification.from_pretrained(
+            plain_checkpoint, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+        )
+        model.classifier.weight.data.copy_(torch.linspace(-1, 1, 64).view(2, 32))
+        before = model.bert.encoder.layer[0].output.dense.weight.detach().clone()
+        args = TrainingArguments(
+            tmp_path,
+            per_device_train_batch_size=batch_size,
+            gradient_accumulation_steps=steps,
+            max_steps=1,
+            optim="sgd",
+            learning_rate=0.1,
+            lr_scheduler_type="constant",
+            max_grad_norm=0,
+            save_strategy="no",
+            use_cpu=True,
+            report_to=[],
+        )
+        Trainer(model, args, train_dataset=rows, processing_class=syntax_tokenizer).train()
+        trained.append(model.bert.encoder.layer[0].output.dense.weight - before)
+    assert trained[0].abs().max() > 1e-4
+    torch.testing.assert_close(*trained, rtol=1e-3, atol=1e-6)
