@@ -10,11 +10,14 @@ from pathlib import Path
 from statistics import mean
 
 from syntax_bert.comparison import compare_systems, comparison_markdown
+from syntax_bert.cross_lingual import language_markdown, language_rows
+from syntax_bert.cross_lingual_metrics import XTREME_METRICS
 from syntax_bert.metrics import PRIMARY_METRIC
 from syntax_bert.plots import plot_seeds
 
 DOCS = Path(__file__).parent.parent / "docs"
 RESULTS = DOCS / "results"
+CROSS_LINGUAL_SYSTEMS = ["plain", "gat", "gat+structure", "gat pre-trained"]
 METRIC_NAMES = {"cola": "Matthews correlation", "stsb": "Pearson correlation"}
 
 Scores = dict[str, dict[int, float]]
@@ -61,6 +64,18 @@ def glue() -> str:
     return "\n".join(parts)
 
 
+def cross_lingual(task: str) -> str:
+    """Writes the table of one cross-lingual task, by language and system, for each of its metrics."""
+    measured: dict[str, dict[int, dict[str, float]]] = defaultdict(dict)
+    for run in sorted(read(RESULTS / task), key=lambda run: CROSS_LINGUAL_SYSTEMS.index(run["system"])):
+        measured[run["system"]][run["seed"]] = run["metrics"]
+    if not measured:
+        return ""
+    metrics = XTREME_METRICS[task.removesuffix("-generalized")]
+    names = [name for name in metrics if name not in ("precision", "recall")]
+    return "\n".join(language_markdown(language_rows(measured, name), name) for name in names)
+
+
 def demo(folder: str) -> str:
     """Writes the table of `make demo`."""
     scores: Scores = defaultdict(dict)
@@ -84,6 +99,8 @@ def main() -> None:
         "demo": demo("demo"),
         "demo-other-vocabulary": demo("demo-other-vocabulary"),
         "demo-all": demo("demo-all"),
+        **{task: cross_lingual(task) for task in ("panx", "xsid", "pawsx", "pawsx-generalized")},
+        **{name: figures(name) for name in ("parsers", "tree-reconstruction", "structure-loss-memory")},
         "preprocessing": figures("preprocessing"),
         "overhead": figures("overhead"),
     }

@@ -1,5 +1,6 @@
 """The command line: `syntax-bert COMMAND ...`."""
 
+import copy
 import json
 import logging
 import sys
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from transformers import DataCollatorWithPadding, Trainer, TrainingArguments, set_seed
+from transformers.trainer_utils import SaveStrategy
 
 from .arguments import GraphAttentionArguments, check_sequence_length, parse_arguments, set_up_logging
 from .modeling.configuration_syntax_mbert import SyntaxMBertConfig
@@ -60,16 +62,19 @@ def pretrain_gat(arguments: list[str]) -> dict[str, dict[str, float]]:
         set_seed(training_args.seed)
         model = SyntaxMBertWithGATForTreeReconstruction.from_pretrained(name, config=config, dtype="float32")
         model.freeze_encoder()
+        args = training_args
         if system == "untrained":
             model.bert.graph_attention.requires_grad_(False)
+            args = copy.copy(training_args)
+            args.save_strategy, args.resume_from_checkpoint = SaveStrategy.NO, None
         trainer = Trainer(
             model,
-            training_args,
+            args,
             data_collator=DataCollatorWithPadding(tokenizer),
             train_dataset=train,
-            processing_class=tokenizer,
+            processing_class=SyntaxTokenizerFast.from_pretrained(name),  # saved, to make what a model's config needs
         )
-        trainer.train()
+        trainer.train(resume_from_checkpoint=args.resume_from_checkpoint)
         scores[system] = tree_scores(trainer.model, heldout, tokenizer, training_args.eval_batch_size)
         logger.info("%s: %s", system, scores[system])
     if training_args.should_save:
@@ -92,6 +97,9 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] not in COMMANDS:
         summaries = (f"  {name:<16}{(command.__doc__ or '').splitlines()[0]}" for name, command in COMMANDS.items())
-        print("usage: syntax-bert COMMAND ...; syntax-bert COMMAND --help\n", *summaries, sep="\n")
-        sys.exit(0 if arguments in (["--help"], ["-h"]) else 2)
+        is_wanted = arguments in (["--help"], ["-h"])
+        unknown = [] if is_wanted or not arguments else [f"\nunknown command {arguments[0]!r}"]
+        usage = ["usage: syntax-bert COMMAND ...; syntax-bert COMMAND --help\n", *summaries, *unknown]
+        print(*usage, sep="\n", file=sys.stdout if is_wanted else sys.stderr)
+        sys.exit(0 if is_wanted else 2)
     COMMANDS[arguments[0]](arguments[1:])

@@ -1,12 +1,13 @@
 """From what a model predicts in each language to scores, predictions and tables."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from datasets import Dataset
+from transformers import PreTrainedConfig
 
 from .comparison import compare_systems
 from .cross_lingual_metrics import XtremeMetric
@@ -14,9 +15,40 @@ from .data.xtreme_tasks import XtremeData
 from .experiments import Metrics, save_json, scores_by_seed
 from .modeling.answer_spans import AnswerWindow, best_spans
 
-__all__ = ["decode_predictions", "language_scores", "write_language_tables"]
+__all__ = [
+    "check_trained",
+    "decode_predictions",
+    "language_markdown",
+    "language_rows",
+    "language_scores",
+    "write_language_tables",
+]
 
 UNPARSED = "†"
+SYNTAX_PARTS = ("syntax_embeddings", "graph_attention", "attention_biases", "answer_sentences", "crf")
+
+
+def check_trained(
+    checkpoint: str, config: PreTrainedConfig, loaded: dict[str, Collection[str]], data: XtremeData
+) -> None:
+    """Checks that a checkpoint that is only evaluated was trained for this task, and with the mechanism asked for.
+
+    Args:
+        checkpoint: Its name.
+        config: Its configuration.
+        loaded: The keys that it lacks, and those that the model does not have, as `from_pretrained` gives them.
+        data: The task.
+    """
+    missing = {name.partition(".")[0] for name in loaded["missing_keys"] if "pooler" not in name}
+    if missing - {"bert"}:
+        raise ValueError(f"{checkpoint} has no trained {', '.join(sorted(missing - {'bert'}))}: add --do_train")
+    names = {*loaded["missing_keys"], *loaded["unexpected_keys"]}
+    different = [part for part in SYNTAX_PARTS if any(part in name.split(".") for name in names)]
+    if different:
+        raise ValueError(f"{checkpoint} was trained with another --mechanism or its options: see {different}")
+    labels = [name for _, name in sorted(config.id2label.items())]
+    if data.labels and labels != data.labels[: len(labels)]:
+        raise ValueError(f"{checkpoint} has the labels {labels}, but {data.task_name} has {data.labels}")
 
 
 def decode_predictions(data: XtremeData, key: str, encoded: Dataset, outputs: Any) -> list[Any]:
@@ -112,15 +144,11 @@ def write_language_tables(
 
     Returns:
         The Markdown table.
+
+    Raises:
+        ValueError: If nothing was measured by this metric.
     """
-    names = [name for by_seed in measured.values() for metrics in by_seed.values() for name in metrics]
-    wanted = [name for name in dict.fromkeys(names) if name.startswith("eval_") and name.endswith(f"_{metric}")]
-    rows = []
-    for name in wanted:
-        language = name.removeprefix("eval_").removesuffix(f"_{metric}")
-        scores = scores_by_seed(measured, name)
-        for row in compare_systems(scores):
-            rows.append({"language": language, "metric": metric, "without_syntax": language in unparsed, **row})
+    rows = language_rows(measured, metric, unparsed)
     folder.mkdir(parents=True, exist_ok=True)
     save_json(folder / "languages.json", rows)
     with open(folder / "languages.csv", "w", encoding="utf-8", newline="") as file:
@@ -130,6 +158,22 @@ def write_language_tables(
     table = language_markdown(rows, metric)
     (folder / "languages.md").write_text(table, encoding="utf-8")
     return table
+
+
+def language_rows(
+    measured: Mapping[str, Mapping[int, Metrics]], metric: str, unparsed: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Compares the systems in each language; the arguments are those of `write_language_tables`."""
+    names = [name for by_seed in measured.values() for metrics in by_seed.values() for name in metrics]
+    wanted = [name for name in dict.fromkeys(names) if name.startswith("eval_") and name.endswith(f"_{metric}")]
+    rows = []
+    for name in wanted:
+        language = name.removeprefix("eval_").removesuffix(f"_{metric}")
+        for row in compare_systems(scores_by_seed(measured, name)):
+            rows.append({"language": language, "metric": metric, "without_syntax": language in unparsed, **row})
+    if not rows:
+        raise ValueError(f"no {metric!r} was measured in any language")
+    return rows
 
 
 def language_markdown(rows: Sequence[Mapping[str, Any]], metric: str) -> str:

@@ -1,6 +1,7 @@
 """From rows of data sets to inputs of models, with cached parses."""
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -8,13 +9,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import datasets
+import numpy as np
 from datasets import Dataset
+from datasets.fingerprint import Hasher
 
 from .tokenization import universal_dependencies
 from .tokenization.universal_dependencies import Parse
 from .tokenization.wordpiece_alignment import align_labels
 
-__all__ = ["encode_dataset", "encode_questions", "encode_texts", "encode_words", "parse_characters"]
+__all__ = [
+    "encode_dataset",
+    "encode_questions",
+    "encode_texts",
+    "encode_words",
+    "known_labels",
+    "parse_characters",
+]
 
 Batch = Mapping[str, list]
 UNSPACED = ("zh", "ja", "th")  # written without spaces, so that some data sets give characters as words
@@ -42,14 +53,34 @@ def encode_dataset(
     """
     # The cache is found by the hash of the tokenizer; truncation is part of it, and so has to be set before.
     tokenizer([""], parses=[None], truncation=True, max_length=max_length)
+    function = partial(encode, tokenizer=tokenizer, max_length=max_length, code=code_digest(), **options)
     return dataset.map(
-        partial(encode, tokenizer=tokenizer, max_length=max_length, code=code_digest(), **options),
+        function,
         batched=True,
+        cache_file_name=None if dataset.cache_files else cache_file(dataset, function, kept),
         with_indices=True,
         num_proc=workers if workers > 1 else None,
         remove_columns=[column for column in dataset.column_names if column not in kept],
         desc="Parsing and encoding",
     )
+
+
+def known_labels(encoded: Dataset, num_labels: int, num_intents: int) -> Dataset:
+    """Gives words and sentences whose labels a trained model does not have the first label: they only serve a loss."""
+    sizes = {"labels": num_labels, "intent_labels": num_intents}
+    present = {name: size for name, size in sizes.items() if name in encoded.column_names}
+    unknown = [name for name, size in present.items() if np.max([np.max(row) for row in encoded[name]]) >= size]
+    if not unknown:
+        return encoded
+    return encoded.map(lambda row: {name: np.where(np.less(row[name], sizes[name]), row[name], 0) for name in unknown})
+
+
+def cache_file(dataset: Dataset, *described: Any) -> str:
+    """Gives the cache file for what is made of rows that lie in memory, of which `datasets` keeps nothing."""
+    folder = Path(datasets.config.HF_DATASETS_CACHE) / "syntax_bert"
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = "\n".join(json.dumps(row, sort_keys=True) for row in dataset)
+    return str(folder / f"{Hasher.hash((hashlib.sha256(rows.encode()).hexdigest(), *described))}.arrow")
 
 
 def code_digest() -> str:
@@ -119,7 +150,8 @@ def encode_words(
     words = batch["words"]
     options = language_options(languages[:1], len(indices))
     if "languages" in options and are_characters(words, options["languages"]) and tokenizer.syntax_columns:
-        options = {"parses": parse_characters(words, tokenizer.parser, options["languages"])}
+        dependencies = not {"deprel_ids", "head_positions"}.isdisjoint(tokenizer.syntax_columns)
+        options = {"parses": parse_characters(words, tokenizer.parser, options["languages"], dependencies)}
     encoded = tokenizer(
         words,
         is_split_into_words=True,
@@ -149,12 +181,14 @@ def are_characters(words: Sequence[Sequence[str]], language: str) -> bool:
     return language.partition("-")[0] in UNSPACED and bool(lengths) and sum(lengths) < 1.3 * len(lengths)
 
 
-def parse_characters(sentences: Sequence[Sequence[str]], parser, language: str | None) -> list[Parse]:
+def parse_characters(
+    sentences: Sequence[Sequence[str]], parser, language: str | None, dependencies: bool = True
+) -> list[Parse]:
     """Parses the text that characters make up, and gives each parse over the characters joined by spaces."""
     moved = []
-    for characters, parse in zip(
-        sentences, parser.parse(["".join(s) for s in sentences], [language] * len(sentences)), strict=True
-    ):
+    texts = ["".join(characters) for characters in sentences]
+    parses = parser.parse(texts, [language] * len(texts), dependencies)
+    for characters, parse in zip(sentences, parses, strict=True):
         place = [number + at for number, at in enumerate_characters(characters)]
         starts = [place[start] for start in parse.starts]
         ends = [place[end - 1] + 1 if end else 0 for end in parse.ends]
@@ -191,10 +225,11 @@ def encode_questions(
         languages: Those of question and context, `None` for one that is not parsed.
         stride: Wordpieces of the context that neighbouring windows share, at most half of the context's.
     """
-    longest = max((len(tokenizer.tokenize(question)) for question in batch["question"]), default=0)
+    longest, question = max((len(tokenizer.tokenize(text)), text) for text in batch["question"])
     room = max_length - longest - tokenizer.num_special_tokens_to_add(pair=True)
     if room < 1:
-        raise ValueError(f"a question of {longest} wordpieces leaves no room for a context in {max_length}")
+        where = f"the question {question[:80]!r}, {longest} wordpieces long,"
+        raise ValueError(f"{where} leaves no room for a context in {max_length}")
     encoded = tokenizer(
         batch["question"],
         batch["context"],
@@ -222,11 +257,14 @@ def answer_positions(
     answers: Mapping[str, Sequence], offsets: Sequence[tuple[int, int]], is_context: Sequence[int]
 ) -> tuple[int, int]:
     """Finds the first and the last token of the first answer; 0 and 0 unless all of it is in the window."""
-    if not answers["text"]:
+    text = answers["text"][0] if answers["text"] else ""
+    if not text.strip():
         return 0, 0
-    first_character = answers["answer_start"][0]
-    last_character = first_character + len(answers["text"][0]) - 1
-    context = [position for position, inside in enumerate(is_context) if inside]
-    starts = [position for position in context if offsets[position][0] <= first_character < offsets[position][1]]
-    ends = [position for position in context if offsets[position][0] <= last_character < offsets[position][1]]
-    return (starts[0], ends[-1]) if starts and ends else (0, 0)
+    first = answers["answer_start"][0] + len(text) - len(text.lstrip())
+    end = first + len(text.strip())
+    context = [position for position, inside in enumerate(is_context) if inside and offsets[position][1]]
+    # characters without wordpieces may be anywhere in an answer
+    inside = [position for position in context if offsets[position][0] < end and offsets[position][1] > first]
+    if not inside or offsets[context[0]][0] > first or offsets[context[-1]][1] < end:
+        return 0, 0
+    return inside[0], inside[-1]

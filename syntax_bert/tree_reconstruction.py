@@ -75,6 +75,7 @@ def tree_scores(
         tokenizer: Pads them.
         batch_size: Sentences at once.
     """
+    was_training = model.training
     model.eval()
     found, gold, roots = 0, 0, []
     by_length: dict[str, dict[int, list[float]]] = {"distance": defaultdict(list), "depth": defaultdict(list)}
@@ -99,6 +100,7 @@ def tree_scores(
                 pairs = zip(distances, true_distances, strict=True)
                 by_length["distance"][len(words)] += [correlation(*pair) for pair in pairs]
                 by_length["depth"][len(words)].append(correlation(depths, true_depths))
+    model.train(was_training)
     return {
         "uuas": found / gold if gold else float("nan"),
         "root_accuracy": float(np.mean(roots)) if roots else float("nan"),

@@ -10,7 +10,7 @@ import torch
 from transformers.dynamic_module_utils import get_imports, get_relative_imports
 
 import syntax_bert
-from syntax_bert.modeling.modeling_syntax_bert import AUTO_CLASSES
+from syntax_bert.modeling import modeling_syntax_bert, modeling_syntax_mbert
 
 ROOT = Path(__file__).parent.parent
 HUB_FILES = sorted(
@@ -23,25 +23,26 @@ import json, sys
 sys.modules["syntax_bert"] = None  # importing it fails
 import torch, transformers
 from transformers import AutoTokenizer, pipeline
-folder, auto_class, texts = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
-batch = tokenizer(texts, padding=True, return_tensors="pt")
-model = getattr(transformers, auto_class).from_pretrained(folder, trust_remote_code=True).eval()
-if auto_class == "AutoModelForMultipleChoice":
-    batch = {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
-with torch.no_grad():
-    output = model(**batch)[0].tolist()
-made = None
 tasks = {
-    "AutoModel": ("feature-extraction", texts),
-    "AutoModelForSequenceClassification": ("text-classification", texts),
-    "AutoModelForTokenClassification": ("token-classification", texts),
-    "AutoModelForMaskedLM": ("fill-mask", "The cat is [MASK]."),
+    "AutoModel": "feature-extraction",
+    "AutoModelForSequenceClassification": "text-classification",
+    "AutoModelForTokenClassification": "token-classification",
+    "AutoModelForMaskedLM": "fill-mask",
 }
-if auto_class in tasks:
-    task, inputs = tasks[auto_class]
-    made = pipeline(task, model=folder, trust_remote_code=True)(inputs, batch_size=2)
-print(json.dumps([type(model).__name__, sorted(batch), output, made], default=float))
+texts, *heads = map(json.loads, sys.argv[1:])
+for folder, auto_class in heads:
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
+    batch = tokenizer(texts, padding=True, return_tensors="pt")
+    model = getattr(transformers, auto_class).from_pretrained(folder, trust_remote_code=True).eval()
+    if auto_class == "AutoModelForMultipleChoice":
+        batch = {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
+    with torch.no_grad():
+        output = model(**batch)[0].tolist()
+    made = None
+    if auto_class in tasks:
+        inputs = "The cat is [MASK]." if auto_class == "AutoModelForMaskedLM" else texts
+        made = pipeline(tasks[auto_class], model=folder, trust_remote_code=True)(inputs, batch_size=2)
+    print(json.dumps([type(model).__name__, sorted(batch), output, made], default=float))
 """
 
 
@@ -58,34 +59,47 @@ def test_base_names_are_unique():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("auto_class", AUTO_CLASSES)
-def test_a_clean_process_loads_and_runs_it_on_raw_text(auto_class, plain_checkpoint, syntax_tokenizer, tmp_path):
-    torch.manual_seed(0)
-    model_class = getattr(syntax_bert, AUTO_CLASSES[auto_class])
-    model = model_class.from_pretrained(plain_checkpoint, syntax_features=["upos", "deprel"]).eval()
-    for table in model.base_model.syntax_embeddings.parameters():
-        torch.nn.init.normal_(table)
-    model.save_pretrained(tmp_path / "checkpoint")
-    syntax_tokenizer.save_pretrained(tmp_path / "checkpoint")
+FAMILIES = {
+    "SyntaxBert": (modeling_syntax_bert, {"syntax_features": ["upos", "deprel"]}, {"upos_ids", "deprel_ids"}),
+    "SyntaxMBertWithGAT": (modeling_syntax_mbert, {}, {"upos_ids", "head_positions"}),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_clean_process_loads_and_runs_every_head_on_raw_text(family, plain_checkpoint, syntax_tokenizer, tmp_path):
+    module, options, columns = FAMILIES[family]
+    names = [*module.AUTO_CLASSES.values(), f"{family}ForIntentAndSlots"]
+    models = {}
+    for name in names:
+        torch.manual_seed(0)
+        model_class = getattr(syntax_bert, name)
+        model = model_class.from_pretrained(plain_checkpoint, intents=["find", "see"], **options).eval()
+        for weights in model.parameters():
+            if weights.abs().sum() == 0:  # neutral so far
+                torch.nn.init.normal_(weights)
+        model.save_pretrained(tmp_path / name)
+        syntax_tokenizer.save_pretrained(tmp_path / name)
+        models[name] = model
+    heads = [json.dumps([str(tmp_path / name), model._auto_class]) for name, model in models.items()]
     environment = {**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
     ran = subprocess.run(
-        [sys.executable, "-c", CLEAN_PROCESS, str(tmp_path / "checkpoint"), auto_class, json.dumps(TEXTS)],
+        [sys.executable, "-c", CLEAN_PROCESS, json.dumps(TEXTS), *heads],
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    name, columns, output, made = json.loads(ran.stdout.splitlines()[-1])
-    assert name == AUTO_CLASSES[auto_class]
-    assert {"upos_ids", "deprel_ids"} <= set(columns)
-    assert "head_positions" not in columns  # the model's config does not need it
-    batch = syntax_tokenizer(TEXTS, padding=True, return_tensors="pt")
-    if auto_class == "AutoModelForMultipleChoice":
-        batch = {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
-    with torch.no_grad():
-        expected = model(**batch)[0]
-    torch.testing.assert_close(torch.tensor(output), expected)
-    if auto_class == "AutoModelForSequenceClassification":
-        scores = expected.softmax(-1).max(-1).values
-        torch.testing.assert_close(torch.tensor([each["score"] for each in made]), scores)
+    results = map(json.loads, ran.stdout.splitlines()[-len(names) :])
+    for (expected_name, model), (name, made_columns, output, made) in zip(models.items(), results, strict=True):
+        assert name == expected_name
+        assert columns == set(made_columns) - {"input_ids", "token_type_ids", "attention_mask"}
+        batch = syntax_tokenizer(TEXTS, padding=True, return_tensors="pt")
+        if model._auto_class == "AutoModelForMultipleChoice":
+            batch = {column: tensor.unsqueeze(0) for column, tensor in batch.items()}
+        with torch.no_grad():
+            expected = model(**batch)[0]
+        torch.testing.assert_close(torch.tensor(output), expected)
+        if model._auto_class == "AutoModelForSequenceClassification":
+            scores = expected.softmax(-1).max(-1).values
+            torch.testing.assert_close(torch.tensor([each["score"] for each in made]), scores)
 
 
 def test_auto_classes_load_it_with_the_package_and_no_trust(plain_checkpoint, syntax_tokenizer, tmp_path):

@@ -1,0 +1,569 @@
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from huggingface_hub.errors import StrictDataclassError
+from safetensors.torch import load_file
+from transformers import BertForMaskedLM, Trainer
+
+from syntax_bert import (
+    SyntaxBertConfig,
+    SyntaxMBertConfig,
+    SyntaxMBertWithGATForQuestionAnswering,
+    SyntaxTokenizerFast,
+    UDPipeParser,
+    parser_path,
+)
+
+SCRIPT = Path(__file__).parent.parent / "run_xtreme_syntax.py"
+SENTENCES = ["The cat sleeps .", "A dog is unhappy .", "Who sees the river ?", "We see a cat .", "The rivers sleep ."]
+TAGS = {"cat": "B-PER", "dog": "B-PER", "river": "B-LOC", "rivers": "B-LOC"}
+UPOS = {"The": "DET", "A": "DET", "a": "DET", "the": "DET", ".": "PUNCT", "?": "PUNCT"}
+
+
+def load_script():
+    spec = importlib.util.spec_from_file_location("run_xtreme_syntax", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+run_xtreme_syntax = load_script()
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def pairs(sentences):
+    rows = [{"sentence1": text, "sentence2": "A cat .", "label": i % 2, "idx": i} for i, text in enumerate(sentences)]
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def columns(sentences, row):
+    return "\n".join("".join(row(i, word) + "\n" for i, word in enumerate(text.split())) for text in sentences)
+
+
+def entities(sentences):
+    return columns(sentences, lambda i, word: f"{word}\t{TAGS.get(word, 'O')}")
+
+
+def chunks(sentences):
+    return columns(
+        sentences, lambda i, word: f"{word} {UPOS.get(word, 'NN')} {TAGS.get(word, 'O').replace('B-', 'I-')}"
+    )
+
+
+def treebank(sentences):
+    return columns(sentences, lambda i, word: f"{i + 1}\t{word}\t_\t{UPOS.get(word, 'NOUN')}\t_\t_\t{i}\t{'dep' if i else 'root'}\t_\t_") + "\n"  # fmt: skip
+
+
+def intents(sentences):
+    return columns(sentences, lambda i, word: f"{i + 1}\t{word}\tsee\t{TAGS.get(word, 'O')}")
+
+
+def questions(sentences):
+    paragraphs = [
+        {
+            "context": f"{text} We see a cat .",
+            "qas": [{"id": f"q{i}", "question": "Who is that ?",
+                     "answers": [{"text": text.split()[1], "answer_start": len(text.split()[0]) + 1}]}],
+        }
+        for i, text in enumerate(sentences)
+    ]  # fmt: skip
+    return json.dumps({"data": [{"title": "t", "paragraphs": paragraphs}]})
+
+
+DATA = {
+    "pawsx": ("{split}.{language}.jsonl", pairs),
+    "panx": ("{split}-{language}.tsv", entities),
+    "conll": ("{split}.{language}", chunks),
+    "udpos": ("{language}-{split}.conllu", treebank),
+    "xquad": ("xquad.{language}.json", questions),
+    "xsid": ("{language}.{split}.conll", intents),
+}
+
+
+@pytest.fixture(scope="session")
+def data_dir(tmp_path_factory):
+    """Training data in English, test data in English, German and Swahili, all the same sentences."""
+    folder = tmp_path_factory.mktemp("data")
+    for task, (name, write) in DATA.items():
+        (folder / task).mkdir()
+        for split, language in (("train", "en"), ("dev", "en"), ("test", "en"), ("test", "de"), ("test", "sw")):
+            (folder / task / name.format(split=split, language=language)).write_text(write(SENTENCES))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def german_parser(tmp_path_factory):
+    """The English parser under another name."""
+    return shutil.copy(parser_path("en"), tmp_path_factory.mktemp("parsers") / "german.udpipe")
+
+
+def command(checkpoint, output, **settings):
+    defaults = {
+        "model_name_or_path": checkpoint,
+        "output_dir": output,
+        "eval_languages": ["en", "de"],
+        "per_device_train_batch_size": 4,
+        "per_device_eval_batch_size": 2,
+        "learning_rate": 1e-3,
+        "max_steps": 1,
+        "save_strategy": "no",
+        "max_seq_length": 24,
+        "use_cpu": True,
+        "disable_tqdm": True,
+    }
+    arguments = []
+    for name, value in {**defaults, **settings}.items():
+        if value is not None:
+            arguments += [f"--{name}", *map(str, value if isinstance(value, list) else [value])]
+    return arguments
+
+
+@pytest.fixture
+def run(plain_checkpoint, data_dir, german_parser, tmp_path):
+    """Runs the script in this process; a list has several values, `None` leaves a setting out."""
+
+    def run_script(task_name="panx", output="out", **settings):
+        defaults = {"task_name": task_name, "data_dir": data_dir, "parsers": ["en", f"de={german_parser}"]}
+        return run_xtreme_syntax.main(command(plain_checkpoint, tmp_path / output, **{**defaults, **settings}))
+
+    return run_script
+
+
+def saved_run(folder, name):
+    return json.loads((folder / "results" / name).read_text())
+
+
+def predictions(folder, task_name="panx"):
+    return {path.name: path.read_text() for path in sorted((folder / "predictions" / task_name).iterdir())}
+
+
+@pytest.mark.parametrize(
+    ("task_name", "options", "metric", "languages"),
+    [
+        ("pawsx", {}, "accuracy", ["en", "de"]),
+        ("pawsx", {"generalized": True, "train_split_fraction": 0.5}, "accuracy", ["en-de", "de-en"]),
+        ("panx", {}, "f1", ["en", "de"]),
+        ("conll", {}, "f1", ["en", "de"]),
+        ("conll", {"label_column": 1}, "f1", ["en", "de"]),
+        ("udpos", {"max_seq_length": 4}, "f1", ["en", "de"]),
+        ("xquad", {"train_split_fraction": 0.5, "max_seq_length": 12}, "f1", ["en", "de"]),
+        ("xquad", {"train_split_fraction": 0.5, "generalized": True}, "f1", ["en-de", "de-en"]),
+        ("xsid", {}, "exact_match", ["en", "de"]),
+        ("xsid", {"slot_decoder": "crf", "max_train_samples": 3, "max_eval_samples": 2}, "exact_match", ["en", "de"]),
+    ],
+)
+def test_each_task(run, tmp_path, task_name, options, metric, languages):
+    scores = run(task_name, **options)
+    (file,) = (tmp_path / "out" / "results").iterdir()
+    result = json.loads(file.read_text())
+    assert file.name == f"{task_name}-gat-0.001-seed42.json"
+    assert (result["task"], result["mechanism"], list(result["parsers"])) == (task_name, "gat", ["en", "de"])
+    metrics = result["metrics"]
+    assert scores == {"gat": {42: metrics[f"eval_mean_{metric}"]}}
+    assert metrics[f"eval_mean_{metric}"] == sum(metrics[f"eval_{key}_{metric}"] for key in languages) / 2
+    assert metrics["train_loss"] > 0
+    header, _, line = (tmp_path / "out" / "tables" / metric / "languages.md").read_text().splitlines()
+    assert header == f"| {metric} ×100 | seeds | {' | '.join(languages)} | mean |"
+    assert line.startswith("| gat | 1 |")
+    ending = {"xquad": "json", "xsid": "jsonl"}.get(task_name, "tsv")
+    made = predictions(tmp_path / "out", task_name)
+    assert list(made) == [f"test-{key}.{ending}" for key in sorted(languages)]
+    text = made[f"test-{languages[0]}.{ending}"]
+    if task_name == "pawsx":
+        assert set(text.split()) <= {"0", "1"}
+    elif task_name == "xquad":
+        assert all(answer in questions(SENTENCES) for answer in json.loads(text).values())
+        assert len(json.loads(text)) == len(SENTENCES) - 3  # of five, three are learnt from
+    elif task_name == "xsid":
+        rows = [json.loads(line) for line in text.splitlines()]
+        assert [" ".join(row["words"]) for row in rows] == SENTENCES[: options.get("max_eval_samples")]
+        assert {row["intent"] for row in rows} == {"see"}
+    else:
+        assert [sentence.count("\n") + 1 for sentence in text.strip().split("\n\n")] == [4, 5, 5, 5, 4]
+    assert ("NN" in text) <= (options.get("label_column") == 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "system", "fields", "columns"),
+    [
+        ({"mechanism": "none"}, "plain", {"syntax_features": [], "graph_attention_layers": 0}, []),
+        ({"mechanism": "features"}, "upos", {"syntax_features": ["upos"], "graph_attention_layers": 0}, ["upos_ids"]),
+        (
+            {"mechanism": "features", "syntax_features": ["deprel", "upos"], "syntax_dropout": 0.2},
+            "upos+deprel",
+            {"syntax_features": ["upos", "deprel"], "syntax_dropout": 0.2, "graph_attention_layers": 0},
+            ["upos_ids", "deprel_ids"],
+        ),
+        ({}, "gat", {"syntax_features": [], "graph_attention_layers": 4}, ["upos_ids", "head_positions"]),
+        (
+            {"graph_attention_layers": 2, "graph_attention_heads": 2, "graph_attention_head_size": 8,
+             "graph_attention_form": "additive", "graph_attention_features": ["upos", "deprel"],
+             "max_dependency_distance": 2, "num_syntax_heads": 2, "syntax_layers": [1], "syntax_bias": "key_value",
+             "structure_loss_weight": 0.5, "syntax_features": ["casing"]},
+            "gat+structure+casing",
+            {"graph_attention_layers": 2, "graph_attention_form": "additive", "syntax_layers": [1],
+             "syntax_bias": "key_value", "structure_loss_weight": 0.5, "num_syntax_heads": 2,
+             "syntax_features": ["casing"], "graph_attention_heads": 2, "max_dependency_distance": 2},
+            ["upos_ids", "casing_ids", "deprel_ids", "head_positions"],
+        ),
+        ({"system_name": "mine", "graph_attention_layers": 1}, "mine", {"graph_attention_layers": 1}, ["upos_ids", "head_positions"]),
+    ],
+)  # fmt: skip
+def test_mechanisms(run, german_parser, tmp_path, options, system, fields, columns):
+    assert list(run(**{"eval_languages": ["de"], "save_strategy": "epoch", **options})) == [system]
+    config = (SyntaxMBertConfig if options.get("mechanism", "gat") == "gat" else SyntaxBertConfig).from_pretrained(
+        tmp_path / "out"
+    )
+    read = {name: getattr(config, name) for name in fields}
+    assert {name: list(value) if isinstance(value, tuple) else value for name, value in read.items()} == fields
+    assert (list(config.syntax_columns), config.id2label[3]) == (columns, "B-ORG")
+    tokenizer = SyntaxTokenizerFast.from_pretrained(tmp_path / "out")
+    assert list(tokenizer.syntax_columns) == columns
+    assert (tmp_path / "out" / "german.udpipe").exists() == bool(columns)
+    names = load_file(tmp_path / "out" / "model.safetensors").keys()
+    assert any("graph_attention" in name for name in names) == ("head_positions" in columns)
+    result = saved_run(tmp_path / "out", f"panx-{system}-0.001-seed42.json")
+    assert ("parser" in result) == bool(columns)
+
+
+def test_syntax_weights_learn_at_their_own_rate(run, plain_checkpoint, tmp_path):
+    settings = {"eval_languages": ["en"], "save_strategy": "epoch", "mechanism": "features", "max_grad_norm": 0}
+    for name, rate in (("same", None), ("faster", 0.5)):
+        run(output=name, syntax_learning_rate=rate, **settings)
+    same, faster = (load_file(tmp_path / name / "model.safetensors") for name in ("same", "faster"))
+    moved = {name for name in same if not torch.equal(same[name], faster[name])}
+    assert moved == {"bert.syntax_embeddings.upos"}
+    with pytest.raises(ValueError, match=r"run with other settings .*syntax_learning_rate"):
+        run(output="faster", syntax_learning_rate=0.1, **settings)
+
+
+@pytest.fixture
+def no_parses(monkeypatch):
+    def parse(self, *args, **kwargs):
+        raise AssertionError("a text is parsed")
+
+    monkeypatch.setattr(UDPipeParser, "parse", parse)
+    monkeypatch.setattr(UDPipeParser, "parse_words", parse)
+
+
+def test_the_plain_model_parses_nothing(run, plain_checkpoint, tmp_path, no_parses):
+    run(mechanism="none", save_strategy="epoch")
+    names = load_file(tmp_path / "out" / "model.safetensors").keys()
+    plain = load_file(Path(plain_checkpoint) / "model.safetensors").keys()
+    assert {name for name in names if "classifier" not in name} == {n for n in plain if not n.startswith("cls.")}
+    assert "†" not in (tmp_path / "out" / "tables" / "f1" / "languages.md").read_text()
+
+
+def test_comparison(run, tmp_path, capsys, monkeypatch, german_parser):
+    settings = {"compare_baseline": True, "seeds": [1, 2], "save_strategy": "epoch", "eval_languages": ["en", "sw"]}
+    scores = run(**settings)
+    assert {system: list(by_seed) for system, by_seed in scores.items()} == {"plain": [1, 2], "gat": [1, 2]}
+    table = (tmp_path / "out" / "tables" / "f1" / "languages.md").read_text()
+    printed = capsys.readouterr().out
+    assert table in printed
+    assert (tmp_path / "out" / "comparison.md").read_text() in printed
+    lines = table.splitlines()
+    assert lines[0] == "| f1 ×100 | seeds | en | sw† | mean |"
+    assert [line.split(" | ")[0] for line in lines[2:5]] == ["| plain", "| gat", "| gat, difference (p)"]
+    assert lines[-1] == "† without syntax: there is no parser."
+    assert {path.name for path in (tmp_path / "out" / "tables").iterdir()} == {"f1", "precision", "recall"}
+    assert sorted(path.name for path in (tmp_path / "out" / "results").iterdir()) == [
+        f"panx-{system}-0.001-seed{seed}.json" for system in ("gat", "plain") for seed in (1, 2)
+    ]
+    for system in ("plain", "gat"):
+        folder = tmp_path / "out" / system / "seed-2"
+        assert list(predictions(folder)) == ["test-en.tsv", "test-sw.tsv"]
+        assert (folder / "german.udpipe").exists() == (system == "gat")
+    assert (tmp_path / "out" / "seeds.png").exists()
+
+    monkeypatch.setattr(Trainer, "train", None)
+    shutil.rmtree(tmp_path / "out" / "tables")
+    assert run(**settings) == scores
+    assert (tmp_path / "out" / "tables" / "f1" / "languages.md").read_text() == table
+    for other in (
+        {"max_steps": 2},
+        {"graph_attention_layers": 2},
+        {"max_seq_length": 8},
+        {"max_train_samples": 3},
+        {"slot_decoder": "crf"},
+        {"parsers": ["en", f"sw={german_parser}"]},
+    ):
+        with pytest.raises(ValueError, match=rf"\.json is a run with other settings .*{next(iter(other))}"):
+            run(**{**settings, **other})
+    with pytest.raises(ValueError, match=r"seed1\.json is a run with other settings .*data"):
+        run(**{**settings, "eval_languages": ["en", "de"]})
+
+
+def test_nothing_is_parsed_a_second_time(run, tmp_path, monkeypatch):
+    run("pawsx", parsers=["en"])
+
+    def parse(self, *args, **kwargs):
+        raise AssertionError("a text is parsed")
+
+    monkeypatch.setattr(UDPipeParser, "parse", parse)
+    run("pawsx", "again", parsers=["en"])
+    with pytest.raises(AssertionError, match="a text is parsed"):
+        run("pawsx", "other", parsers=["en"], max_seq_length=20)
+
+
+def test_interrupted_training_goes_on(run, tmp_path, monkeypatch):
+    settings = {"max_steps": None, "num_train_epochs": 2, "save_strategy": "epoch", "structure_loss_weight": 0.5}
+    run(output="whole", **settings)
+
+    class Interrupted(Trainer):
+        def training_step(self, *args, **kwargs):
+            if self.state.global_step == 3:
+                raise KeyboardInterrupt
+            return super().training_step(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("syntax_bert.training.Trainer", Interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run(output="broken", **settings)
+    assert (tmp_path / "broken" / "checkpoint-2").is_dir()
+    with pytest.raises(ValueError, match=r"run\.json is a run with other settings .*structure_loss_weight"):
+        run(output="broken", **{**settings, "structure_loss_weight": 1.0, "system_name": "gat+structure"})
+    run(output="broken", **settings)
+    whole, broken = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "broken"))
+    assert all((whole[name] == broken[name]).all() for name in whole)
+    assert predictions(tmp_path / "whole") == predictions(tmp_path / "broken")
+
+
+@pytest.mark.parametrize(
+    ("task_name", "options"),
+    [
+        ("xsid", {"slot_decoder": "crf"}),
+        ("conll", {"mechanism": "features", "syntax_features": ["deprel"]}),
+        ("pawsx", {"mechanism": "none"}),
+        ("xquad", {"train_split_fraction": 0.5}),
+    ],
+)
+def test_a_trained_checkpoint_is_evaluated_alone(run, tmp_path, task_name, options):
+    """With its own labels and the parsers that it carries."""
+    scores = run(task_name, save_strategy="epoch", learning_rate=1e-2, max_steps=8, **options)
+    options = {name: value for name, value in options.items() if name in ("mechanism", "train_split_fraction")}
+    trained = {"model_name_or_path": tmp_path / "out", "parsers": None, "do_eval": True}
+    assert run(task_name, "again", **trained, **options) == scores
+    assert predictions(tmp_path / "again", task_name) == predictions(tmp_path / "out", task_name)
+    assert not (tmp_path / "again" / "results").exists()
+    assert "†" not in next((tmp_path / "again" / "tables").glob("*/languages.md")).read_text()
+    if options.get("mechanism") != "none":
+        run(task_name, "marked", **{**trained, **options, "eval_languages": ["en", "sw"]})
+        assert "sw†" in next((tmp_path / "marked" / "tables").glob("*/languages.md")).read_text()
+
+
+def test_labels_that_a_trained_checkpoint_does_not_know(run, tmp_path, caplog):
+    """Are wrong, and do not stop the evaluation."""
+    run("xsid", save_strategy="epoch", max_steps=1)
+    other = tmp_path / "other.conll"
+    other.write_text(intents(SENTENCES).replace("B-PER", "B-AGE").replace("see", "find"))
+    trained = {"model_name_or_path": tmp_path / "out", "parsers": None, "do_eval": True, "eval_languages": None}
+    scores = run("xsid", "again", **trained, data_dir=None, test_files=[f"de={other}"])
+    assert scores == {"gat": {42: 0.0}}
+    assert "none of the slots B-AGE" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("task_name", "options", "message"),
+    [
+        (
+            "panx",
+            {"mechanism": "none"},
+            r"was trained with another --mechanism or its options: see \['graph_attention",
+        ),
+        ("panx", {"mechanism": "features"}, r"was trained with another --mechanism or its options: see \['syntax_emb"),
+        ("udpos", {}, r"has the labels \['O', 'B-PER'.*, but udpos has \['ADJ'"),
+        ("xsid", {}, "has no trained intent_classifier: add --do_train"),
+        ("xquad", {}, "has no trained .*qa_outputs: add --do_train"),
+    ],
+)
+def test_a_checkpoint_of_another_system_is_not_evaluated(run, tmp_path, task_name, options, message):
+    run("panx", save_strategy="epoch", eval_languages=["en"])
+    trained = {"model_name_or_path": tmp_path / "out", "parsers": None, "do_eval": True}
+    with pytest.raises(ValueError, match=message):
+        run(task_name, "again", **trained, **options)
+
+
+def test_a_checkpoint_is_fine_tuned_further(run, tmp_path):
+    """Features are those of the checkpoint; a head for other labels is not kept."""
+    run("panx", save_strategy="epoch", mechanism="features", syntax_features=["deprel"])
+    again = {"model_name_or_path": tmp_path / "out", "mechanism": "features", "parsers": None}
+    assert list(run("conll", "again", save_strategy="epoch", **again)) == ["deprel"]
+    assert load_file(tmp_path / "again" / "model.safetensors")["classifier.weight"].shape == (3, 32)
+
+
+def test_a_scoring_checkpoint_learns_to_classify(run, plain_checkpoint, tmp_path):
+    checkpoint = tmp_path / "scoring"
+    shutil.copytree(plain_checkpoint, checkpoint)
+    BertForMaskedLM.from_pretrained(plain_checkpoint, problem_type="regression", num_labels=1).save_pretrained(
+        checkpoint
+    )
+    run("pawsx", model_name_or_path=checkpoint, save_strategy="epoch")
+    config = SyntaxMBertConfig.from_pretrained(tmp_path / "out")
+    assert (config.problem_type, config.num_labels) == ("single_label_classification", 2)
+
+
+def test_validation_while_training(run, data_dir, tmp_path):
+    file = data_dir / "panx" / "dev-en.tsv"
+    run(eval_strategy="epoch", validation_file=file, save_strategy="epoch", load_best_model_at_end=True)
+    assert "eval_loss" in saved_run(tmp_path / "out", "panx-gat-0.001-seed42.json")["metrics"]
+
+
+def test_named_files(run, data_dir, tmp_path):
+    folder = data_dir / "xsid"
+    files = {"train_file": folder / "en.train.conll", "test_files": [f"sw={folder}/sw.test.conll"], "data_dir": None}
+    run("xsid", mechanism="features", eval_languages=None, **files)
+    assert list(predictions(tmp_path / "out", "xsid")) == ["test-sw.jsonl"]
+
+
+def test_languages_of_one_parser_each(run, german_parser, tmp_path, caplog):
+    """Training without syntax is refused, evaluation without it is marked."""
+    run("pawsx", generalized=True, train_split_fraction=0.5, parsers=["en"])
+    assert "no parser, and so no syntax, for: en-de, de-en" in caplog.text
+    header = (tmp_path / "out" / "tables" / "accuracy" / "languages.md").read_text().splitlines()[0]
+    assert header == "| accuracy ×100 | seeds | en-de† | de-en† | mean |"
+    with pytest.raises(ValueError, match="no parser for 'en', the language of training: name it in --parsers"):
+        run(output="other", parsers=[f"de={german_parser}"])
+
+
+def test_a_parser_of_no_language_has_to_be_named(run, plain_checkpoint, tmp_path):
+    tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=parser_path("en"))
+    shutil.copytree(plain_checkpoint, tmp_path / "glue")
+    tokenizer.save_pretrained(tmp_path / "glue")
+    with pytest.raises(ValueError, match="carries a parser without a language: name it as --parsers LANGUAGE=FILE"):
+        run(model_name_or_path=tmp_path / "glue", parsers=None)
+    run(model_name_or_path=tmp_path / "glue", parsers=["en"])
+
+
+def test_json_argument_file(plain_checkpoint, data_dir, german_parser, tmp_path):
+    settings = {
+        "model_name_or_path": plain_checkpoint, "task_name": "panx", "data_dir": str(data_dir), "max_steps": 1,
+        "parsers": f"en de={german_parser}", "eval_languages": "en de", "output_dir": str(tmp_path / "out"),
+        "mechanism": "features", "syntax_features": "upos casing", "save_strategy": "no", "max_seq_length": 24,
+        "use_cpu": True, "disable_tqdm": True,
+    }  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    assert list(run_xtreme_syntax.main([str(tmp_path / "config.json")])) == ["upos+casing"]
+    assert list(predictions(tmp_path / "out")) == ["test-de.tsv", "test-en.tsv"]
+    for other, message in (
+        ({"mechanism": "GAT"}, "--mechanism must be none, features or gat"),
+        ({"tasks": 1}, "tasks"),
+    ):
+        (tmp_path / "config.json").write_text(json.dumps({**settings, **other}))
+        with pytest.raises(ValueError, match=message):
+            run_xtreme_syntax.main([str(tmp_path / "config.json")])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"task_name": "panics"}, "unknown task 'panics'; the tasks are xnli, pawsx"),
+        ({"mechanism": "none", "max_dependency_distance": 2}, r"\['max_dependency_distance'\] need --mechanism gat"),
+        ({"mechanism": "features", "syntax_bias": "key_value", "num_syntax_heads": 2}, r"\['num_syntax_heads', 'synt"),
+        ({"mechanism": "none", "syntax_features": ["upos"]}, r"\['syntax_features'\] need --mechanism features or gat"),
+        ({"mechanism": "none", "syntax_dropout": 0.1}, r"\['syntax_dropout'\] need --mechanism features or gat"),
+        ({"mechanism": "features", "syntax_features": ["none"]}, "choose --mechanism none"),
+        ({"mechanism": "features", "syntax_features": ["upos", "pos"]}, r"got \('upos', 'pos'\)"),
+        ({"graph_attention_layers": 0}, "choose --mechanism features or none"),
+        ({"graph_attention_form": "sum"}, "graph_attention_form"),
+        ({"num_syntax_heads": 9}, "num_syntax_heads must be 1 to num_attention_heads=4"),
+        ({"slot_decoder": "crfs"}, "slot_decoder"),
+        ({"mechanism": "none", "compare_baseline": True}, "nothing to compare the plain model with"),
+        ({"seeds": [1, 2], "do_eval": True}, "add --do_train"),
+        ({"compare_baseline": True, "do_train": True}, "needs validation data and --do_eval"),
+        ({"do_eval": True}, "has no trained classifier: add --do_train"),
+        ({"task_name": "xsid", "do_eval": True}, "has no trained .*classifier.*: add --do_train"),
+        ({"max_seq_length": 65}, "must be 3 to the model's 64 positions, got 65"),
+        ({"data_dir": "nowhere"}, "there is no folder 'nowhere'"),
+        ({"eval_languages": ["en", "fr"]}, r"there is no test file of 'fr' in .*panx; such files are test-fr\.tsv"),
+        ({"task_name": "xquad"}, "give --train_file or, for parallel data, --train_split_fraction"),
+        ({"generalized": True}, "--generalized needs the same examples in all languages"),
+        ({"train_split_fraction": 0.5}, "--train_split_fraction needs the same examples"),
+        ({"train_file": "nothing.tsv"}, r"there is no train file 'nothing\.tsv' for 'en'"),
+        ({"test_files": ["panx.tsv"]}, r"--test_files takes LANGUAGE=FILE, got 'panx\.tsv'"),
+        ({"test_files": ["de="]}, "--test_files takes LANGUAGE=FILE, got 'de='"),
+        ({"test_files": ["de=no.tsv"]}, r"there is no test file 'no\.tsv' for 'de'"),
+        ({"parsers": ["en", "xx"]}, "no embedded parser for 'xx'"),
+        ({"parsers": ["en", "de=no.udpipe"]}, r"there is no parser file '.*no\.udpipe'"),
+        ({"parsers": ["en", "de="]}, "--parsers takes LANGUAGE=FILE.* got 'de='"),
+        ({"parsers": ["en", "en"]}, "two parsers for 'en'"),
+        ({"parsers": ["en", "de=broken.udpipe"]}, r"broken\.udpipe' is not a UDPipe model"),
+        ({"label_column": 5}, "column 5 of the tags is not among them"),
+        ({"task_name": "xquad", "train_split_fraction": 0.5, "max_seq_length": 6}, "leaves no room for a context"),
+        ({"eval_strategy": "epoch", "data_dir": None, "train_file": "en.tsv", "test_files": ["de=en.tsv"], "eval_languages": None},
+         "--eval_strategy needs validation data"),
+    ],
+)  # fmt: skip
+def test_bad_settings(run, data_dir, settings, message):
+    Path("broken.udpipe").write_bytes(b"broken")
+    shutil.copy(data_dir / "panx" / "train-en.tsv", "en.tsv")
+    with pytest.raises((ValueError, FileNotFoundError, StrictDataclassError), match=message):
+        run(**settings)
+
+
+def test_two_processes(plain_checkpoint, data_dir, tmp_path):
+    # --multi_gpu is the launcher of several processes, on any device
+    options = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no --dynamo_backend no".split()
+    settings = {"task_name": "xsid", "data_dir": data_dir, "compare_baseline": True, "slot_decoder": "crf"}
+    done = subprocess.run(
+        [sys.executable, "-m", "accelerate.commands.launch", *options, "--main_process_port", "0", SCRIPT]
+        + command(plain_checkpoint, tmp_path / "out", **settings, parsers=["en"], eval_languages=["en", "de"]),
+        env={**os.environ, "HF_DATASETS_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        check=False,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("| exact_match ×100 | seeds | en | de† | mean |") == 1
+    results = sorted((tmp_path / "out" / "results").iterdir())
+    assert [path.name for path in results] == ["xsid-gat-0.001-seed42.json", "xsid-plain-0.001-seed42.json"]
+    assert json.loads(results[0].read_text())["train_batch_size"] == 8  # 2 × 4
+    rows = (tmp_path / "out" / "gat" / "seed-42" / "predictions" / "xsid" / "test-de.jsonl").read_text().splitlines()
+    assert [" ".join(json.loads(row)["words"]) for row in rows] == SENTENCES
+
+
+RAW_TEXT = """
+import json, sys
+sys.modules["syntax_bert"] = None  # importing it fails
+from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
+tokenizer = AutoTokenizer.from_pretrained(sys.argv[1], trust_remote_code=True)
+model = AutoModelForTokenClassification.from_pretrained(sys.argv[1], trust_remote_code=True).eval()
+logits = model(**tokenizer("The cat sleeps .", return_tensors="pt")).logits
+tagged = pipeline("token-classification", model=sys.argv[1], trust_remote_code=True)("The cat sleeps .", ignore_labels=[])
+print(json.dumps([type(model).__name__, logits[0].argmax(-1).tolist(), [word["entity"] for word in tagged]]))
+"""
+
+
+def test_the_saved_tagger_tags_raw_text_without_the_package(run, tmp_path):
+    run(save_strategy="epoch", parsers=["en"], eval_languages=["en"], learning_rate=1e-2, max_steps=60)
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", RAW_TEXT, str(tmp_path / "out")],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    name, ids, tagged = json.loads(done.stdout.splitlines()[-1])
+    assert name == "SyntaxMBertWithGATForTokenClassification"
+    labels = SyntaxMBertConfig.from_pretrained(tmp_path / "out").id2label
+    assert tagged == [labels[index] for index in ids[1:-1]]
+    assert tagged[:2] == ["O", "B-PER"]
+
+
+def test_answers_are_scored_jointly_with_their_sentences(run, tmp_path):
+    run("xquad", train_split_fraction=0.5, save_strategy="epoch", max_steps=2, learning_rate=1e-2)
+    model = SyntaxMBertWithGATForQuestionAnswering.from_pretrained(tmp_path / "out")
+    assert model.answer_sentences.weight.abs().sum() > 0
