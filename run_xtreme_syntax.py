@@ -130,6 +130,9 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     # --eval_strategy sets do_eval
     if not training_args.do_train and not (training_args.do_eval and training_args.eval_strategy == "no"):
         training_args.do_train = training_args.do_eval = True
+    if gat_args.graph_attention_options() and not training_args.do_train:
+        options = sorted(gat_args.graph_attention_options())
+        raise ValueError(f"evaluation alone takes the graph attention as it was trained: leave out {options}")
     systems = choose_systems(system_args, gat_args, comparison_args.compare_baseline)
     configs = {name: load_config(system_args, options, data_args) for name, options in systems.items()}
     data = load_data(data_args, None if training_args.do_train else next(iter(configs.values())))

@@ -49,8 +49,10 @@ def parse_arguments() -> argparse.Namespace:
         "--num_sentences",
         type=int,
         default=2000,
-        help="training sentences with agreement, a multiple of 16; a quarter as many with reflexives and with gaps, "
-        "and half of all for validation",
+        help="training sentences, a multiple of 4; half as many for validation",
+    )
+    parser.add_argument(
+        "--phenomena", nargs="+", default=["agreement"], choices=("agreement", "reflexive", "filler_gap")
     )
     parser.add_argument("--num_train_epochs", type=int, default=15)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
@@ -62,19 +64,15 @@ def announce(title: str) -> None:
     print(f"\n== {title}", flush=True)
 
 
-def write_data(folder: Path, num_sentences: int) -> dict[str, list[dict]]:
-    """Writes sentences with agreement, and a quarter as many with each other phenomenon, as JSON Lines."""
+def write_data(folder: Path, num_sentences: int, phenomena: list[str]) -> dict[str, list[dict]]:
+    """Writes sentences with some phenomena, out of three times as many with all of them, as JSON Lines."""
     folder.mkdir(parents=True, exist_ok=True)
     made = agreement_splits(3 * num_sentences, 3 * num_sentences // 2, seed=0)
+    sizes = {"train": num_sentences, "validation": num_sentences // 2}
     splits = {}
-    for split, size, sentences in zip(("train", "validation"), (num_sentences, num_sentences // 2), made, strict=True):
-        left = {"agreement": size, "reflexive": size // 4, "filler_gap": size // 4}
-        splits[split] = []
-        for row in sentences:
-            (phenomenon,) = (name for name in left if row["phenomenon"].startswith(name))
-            if left[phenomenon] > 0:
-                left[phenomenon] -= 1
-                splits[split].append({"sentence": row["sentence"], "judgement": LABELS[row["label"]]})
+    for (split, size), sentences in zip(sizes.items(), made, strict=True):
+        chosen = [row for row in sentences if row["phenomenon"].startswith(tuple(phenomena))]
+        splits[split] = [{"sentence": row["sentence"], "judgement": LABELS[row["label"]]} for row in chosen[:size]]
         lines = [json.dumps(row) + "\n" for row in splits[split]]
         (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
         print(f"{len(lines)} sentences in {folder / split}.jsonl")
@@ -153,7 +151,7 @@ def main() -> None:
     logging.disable_progress_bar()
 
     announce("Data: minimal pairs from a small grammar; no two people meet in both files")
-    splits = write_data(output_dir / "data", args.num_sentences)
+    splits = write_data(output_dir / "data", args.num_sentences, args.phenomena)
 
     announce("A plain BERT checkpoint to start from")
     make_checkpoint(output_dir / "bert", [row["sentence"] for row in splits["train"]])

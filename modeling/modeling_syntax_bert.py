@@ -29,7 +29,7 @@ from transformers.models.bert.modeling_bert import BertSelfAttention, eager_atte
 
 from .answer_sentences import AnswerSentences, answer_sentence_loss, spread_over_sentences
 from .configuration_syntax_bert import SyntaxBertConfig
-from .dependency_tree import dependency_adjacency, read_trees, sentence_roots
+from .dependency_tree import dependency_adjacency, heads_of_rows, read_trees, sentence_roots
 from .graph_attention import AttentionBiases, GraphAttention, GraphAttentionLayer
 from .linear_chain_crf import LinearChainCRF
 from .pipeline_syntax_intent_and_slots import SyntaxIntentAndSlotsPipeline
@@ -254,8 +254,7 @@ def with_syntax(forward: Callable) -> Callable:
                 distances, depths = self.structure_probe(read.vectors)
                 lost = structure_loss(distances, depths, read.tree, read.mask)
                 output.loss = output.loss + self.config.structure_loss_weight * lost
-        return_dict = self.config.return_dict if return_dict is None else return_dict
-        return output if return_dict else output.to_tuple()
+        return self.as_asked(output, return_dict)
 
     return with_syntax_columns(forward_with_loss)
 
@@ -271,6 +270,10 @@ class SyntaxBertHead(SyntaxBertPreTrainedModel):
         if config.structure_loss_weight:
             self.structure_probe = StructureProbe(config.graph_attention_size, config.attention_head_size)
         self.post_init()
+
+    def as_asked(self, output: ModelOutput, return_dict: bool | None) -> ModelOutput | tuple:
+        """Gives the output as it is, or as a tuple if that is asked for, by default by the config."""
+        return output if (self.config.return_dict if return_dict is None else return_dict) else output.to_tuple()
 
 
 class SyntaxBertForSequenceClassification(SyntaxBertHead, BertForSequenceClassification):
@@ -329,15 +332,30 @@ class SyntaxBertForQuestionAnswering(SyntaxBertHead, BertForQuestionAnswering):
 
     @with_syntax
     @functools.wraps(BertForQuestionAnswering.forward)
-    def forward(self, *args, start_positions=None, end_positions=None, **kwargs):  # noqa: D102
+    def forward(  # noqa: D102, the docstring is the parent's
+        self,
+        input_ids=None,
+        attention_mask=None,
+        token_type_ids=None,
+        position_ids=None,
+        inputs_embeds=None,
+        start_positions=None,
+        end_positions=None,
+        **kwargs,
+    ):
+        inputs = (input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds)
         if not self.config.score_answer_sentences or kwargs.get("head_positions") is None:
-            return super().forward(*args, start_positions=start_positions, end_positions=end_positions, **kwargs)
+            return super().forward(*inputs, start_positions, end_positions, **kwargs)
         return_dict = kwargs.pop("return_dict", None)
-        outputs = self.bert(*args, return_dict=True, **kwargs)
+        outputs = self.bert(*inputs, return_dict=True, **kwargs)
         start_logits, end_logits = self.qa_outputs(outputs.last_hidden_state).unbind(-1)
         columns = {name: kwargs[name] for name in SYNTAX_COLUMNS if kwargs.get(name) is not None}
         mask = (columns["upos_ids"] > 0) & has_syntax(columns)
         sentences = sentence_roots(columns["head_positions"], mask, self.config.max_position_embeddings)
+        # tokens of a text that is not parsed hang from the anchor one by one: they are no sentences
+        positions = torch.arange(mask.size(1), device=mask.device)
+        is_anchor = heads_of_rows(columns["head_positions"], mask) == positions
+        mask = mask & ((columns["upos_ids"] > 1) | is_anchor).gather(1, sentences)
         scores = self.answer_sentences(outputs.last_hidden_state, sentences, mask)
         start_logits = start_logits + spread_over_sentences(scores, sentences, mask)
         loss = None
@@ -351,7 +369,7 @@ class SyntaxBertForQuestionAnswering(SyntaxBertHead, BertForQuestionAnswering):
         output = QuestionAnsweringModelOutput(
             loss, start_logits, end_logits, outputs.hidden_states, outputs.attentions
         )
-        return output.to_tuple() if return_dict is False else output
+        return self.as_asked(output, return_dict)
 
 
 @dataclass
@@ -362,7 +380,7 @@ class IntentAndSlotsOutput(ModelOutput):
         loss: Sum of the losses of what was labelled.
         logits: Scores of the slots, `(B, T, num_labels)`.
         intent_logits: Scores of the intents, `(B, num_intents)`.
-        slot_ids: The slot of each token, `(B, T)`, as decoded by the slot layer.
+        slot_ids: The slot of each token, `(B, T)`, as decoded by the slot layer; in training the likeliest of each.
         hidden_states: As in BERT.
         attentions: As in BERT.
     """
@@ -436,7 +454,8 @@ class SyntaxBertForIntentAndSlots(SyntaxBertHead):
         if labels is not None and self.config.slot_decoder == "crf":
             losses.append(self.crf.loss(logits, labels, labels >= 0))
         elif labels is not None:
-            losses.append(functional.cross_entropy(logits.flatten(0, 1), labels.flatten()))
+            lost = functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
+            losses.append(lost / (labels >= 0).sum().clamp(min=1))
         if intent_labels is not None:
             losses.append(functional.cross_entropy(intent_logits, intent_labels.view(-1)))
         slot_ids = logits.argmax(-1)
@@ -445,4 +464,4 @@ class SyntaxBertForIntentAndSlots(SyntaxBertHead):
         output = IntentAndSlotsOutput(
             sum(losses) if losses else None, logits, intent_logits, slot_ids, outputs.hidden_states, outputs.attentions
         )
-        return output.to_tuple() if return_dict is False else output
+        return self.as_asked(output, return_dict)

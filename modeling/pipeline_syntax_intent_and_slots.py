@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import torch
 from transformers import Pipeline
+from transformers.utils import logging
 
 __all__ = ["SyntaxIntentAndSlotsPipeline"]
+
+logger = logging.get_logger(__name__)
 
 WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -55,6 +58,9 @@ class SyntaxIntentAndSlotsPipeline(Pipeline):
             **options,
         )
         word_ids = encoded.word_ids(0)
+        num_read = len({word for word in word_ids if word is not None})
+        if words and max((word for word in word_ids if word is not None), default=-1) < len(words) - 1:
+            logger.warning(f"the text of {len(words)} words is longer than the model: the first {num_read} are read")
         is_first = [word is not None and word_ids.index(word) == at for at, word in enumerate(word_ids)]
         names = [*self.tokenizer.model_input_names, *getattr(self.model.config, "syntax_columns", ())]
         features = {name: torch.tensor(encoded[name]) for name in names if name in encoded}

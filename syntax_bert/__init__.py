@@ -70,4 +70,12 @@ for family in (SyntaxBertPreTrainedModel, SyntaxMBertPreTrainedModel):
     transformers.AutoConfig.register(config_class.model_type, config_class)
     transformers.AutoTokenizer.register(config_class, fast_tokenizer_class=SyntaxTokenizerFast)
     for auto_class, model_class in family.auto_classes.items():
-        getattr(transformers, auto_class).register(config_class, globals()[model_class])
+        # the first is the default, and a checkpoint that names another one in `architectures` gets that
+        classes = [globals()[model_class]] + [
+            globals()[name]
+            for name in __all__
+            if getattr(globals()[name], "config_class", None) is config_class
+            and getattr(globals()[name], "_auto_class", None) == auto_class
+            and name != model_class
+        ]
+        getattr(transformers, auto_class).register(config_class, tuple(classes))

@@ -13,6 +13,7 @@ from transformers.trainer_utils import SaveStrategy
 
 from .arguments import GraphAttentionArguments, check_sequence_length, parse_arguments, set_up_logging
 from .modeling.configuration_syntax_mbert import SyntaxMBertConfig
+from .modeling.graph_attention import GraphAttention
 from .modeling.modeling_syntax_mbert import SyntaxMBertWithGATForTreeReconstruction
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
 from .tree_reconstruction import encode_treebanks, tree_scores
@@ -46,10 +47,7 @@ def pretrain_gat(arguments: list[str]) -> dict[str, dict[str, float]]:
     set_up_logging(training_args)
     name = pretraining_args.model
     options = {"structure_loss_weight": 1.0, **gat_args.graph_attention_options()}
-    # noise on the vectors would be noise on the distances
-    config = SyntaxMBertConfig.from_pretrained(
-        name, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **options
-    )
+    config = SyntaxMBertConfig.from_pretrained(name, **options)
     check_sequence_length(pretraining_args.max_seq_length, config)
     columns = tuple(dict.fromkeys((*config.syntax_columns, "subword_ids")))  # the measures look at words
     tokenizer = SyntaxTokenizerFast.from_pretrained(name, columns=columns)
@@ -60,9 +58,14 @@ def pretrain_gat(arguments: list[str]) -> dict[str, dict[str, float]]:
     scores = {}
     for system in ("untrained", "trained") if pretraining_args.control else ("trained",):
         set_seed(training_args.seed)
-        model = SyntaxMBertWithGATForTreeReconstruction.from_pretrained(name, config=config, dtype="float32")
-        model.freeze_encoder()
+        model, loaded = SyntaxMBertWithGATForTreeReconstruction.from_pretrained(
+            name, config=config, dtype="float32", output_loading_info=True
+        )
         args = training_args
+        if system == "untrained" and not any("graph_attention" in key for key in loaded["missing_keys"]):
+            raise ValueError(f"the graph attention of {name} is trained, and no control: add --control False")
+        model.freeze_encoder()
+        remove_dropout(model.bert.graph_attention)
         if system == "untrained":
             model.bert.graph_attention.requires_grad_(False)
             args = copy.copy(training_args)
@@ -79,14 +82,18 @@ def pretrain_gat(arguments: list[str]) -> dict[str, dict[str, float]]:
         logger.info("%s: %s", system, scores[system])
     if training_args.should_save:
         folder = Path(str(training_args.output_dir))
-        dropouts = SyntaxMBertConfig.from_pretrained(name)
-        trainer.model.config.hidden_dropout_prob = dropouts.hidden_dropout_prob
-        trainer.model.config.attention_probs_dropout_prob = dropouts.attention_probs_dropout_prob
         trainer.save_model()
         text = json.dumps(scores, indent=1)
         (folder / "tree_scores.json").write_text(text + "\n", encoding="utf-8")
         print(text)
     return scores
+
+
+def remove_dropout(network: GraphAttention) -> None:
+    """Trains a network without dropout: noise on its vectors would be noise on the distances."""
+    network.dropout.p = 0.0
+    for layer in network.layers:
+        setattr(layer, "dropout", 0.0)  # noqa: B010, mypy takes it for a tensor
 
 
 COMMANDS: dict[str, Callable] = {"pretrain-gat": pretrain_gat}

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -149,36 +150,51 @@ def encode_words(
     """
     words = batch["words"]
     options = language_options(languages[:1], len(indices))
-    if "languages" in options and are_characters(words, options["languages"]) and tokenizer.syntax_columns:
+    if tokenizer.syntax_columns and options.get("languages", "").partition("-")[0] in UNSPACED:
         dependencies = not {"deprel_ids", "head_positions"}.isdisjoint(tokenizer.syntax_columns)
-        options = {"parses": parse_characters(words, tokenizer.parser, options["languages"], dependencies)}
+        options = {"parses": parse_unspaced(words, tokenizer.parser, options["languages"], dependencies)}
     encoded = tokenizer(
         words,
         is_split_into_words=True,
         truncation=True,
         max_length=max_length,
         return_overflowing_tokens=True,
-        return_offsets_mapping=True,
         **options,
     )
     examples = encoded.pop("overflow_to_sample_mapping")
-    offsets = encoded.pop("offset_mapping")
     made: dict[str, list] = {name: list(values) for name, values in encoded.items()}
     made |= {"labels": [], "word_index": [], "example": [indices[example] for example in examples]}
+    last_word: tuple[int, int | None] | None = None
     for window, example in enumerate(examples):
         word_ids = encoded.word_ids(window)
-        made["labels"].append(align_labels(batch["tags"][example], word_ids, offsets[window]))
-        numbers = range(len(words[example]))
-        made["word_index"].append(align_labels(numbers, word_ids, offsets[window], ignored=-1))
+        word_index = align_labels(range(len(words[example])), word_ids, ignored=-1)
+        labelled = [position for position, word in enumerate(word_index) if word >= 0]
+        if (
+            labelled and (example, word_index[labelled[0]]) == last_word
+        ):  # cut by the window before, which has its label
+            word_index[labelled.pop(0)] = -1
+        last_word = (example, max((word for word in word_ids if word is not None), default=None))
+        made["word_index"].append(word_index)
+        made["labels"].append([batch["tags"][example][word] if word >= 0 else -100 for word in word_index])
     if "intent" in batch:
         made["intent_labels"] = [batch["intent"][example] for example in examples]
     return made
 
 
-def are_characters(words: Sequence[Sequence[str]], language: str) -> bool:
-    """Tells whether what a data set gives as words are the characters of a language without spaces."""
-    lengths = [len(word) for sentence in words for word in sentence]
-    return language.partition("-")[0] in UNSPACED and bool(lengths) and sum(lengths) < 1.3 * len(lengths)
+def are_characters(words: Sequence[str]) -> bool:
+    """Tells whether what a data set gives as the words of a sentence are its characters."""
+    return bool(words) and sum(map(len, words)) < 1.3 * len(words)
+
+
+def parse_unspaced(
+    sentences: Sequence[Sequence[str]], parser, language: str | None, dependencies: bool = True
+) -> list[Parse]:
+    """Parses sentences of a language without spaces, given as words or as characters."""
+    whole = [words for words in sentences if not are_characters(words)]
+    cut = [words for words in sentences if are_characters(words)]
+    by_words = iter(parser.parse_words(whole, [language] * len(whole), dependencies) if whole else ())
+    by_characters = iter(parse_characters(cut, parser, language, dependencies))
+    return [next(by_characters if are_characters(words) else by_words) for words in sentences]
 
 
 def parse_characters(
@@ -225,32 +241,38 @@ def encode_questions(
         languages: Those of question and context, `None` for one that is not parsed.
         stride: Wordpieces of the context that neighbouring windows share, at most half of the context's.
     """
-    longest, question = max((len(tokenizer.tokenize(text)), text) for text in batch["question"])
-    room = max_length - longest - tokenizer.num_special_tokens_to_add(pair=True)
-    if room < 1:
-        where = f"the question {question[:80]!r}, {longest} wordpieces long,"
-        raise ValueError(f"{where} leaves no room for a context in {max_length}")
-    encoded = tokenizer(
-        batch["question"],
-        batch["context"],
-        truncation="only_second",
-        max_length=max_length,
-        stride=min(stride, room // 2),
-        return_overflowing_tokens=True,
-        return_offsets_mapping=True,
-        **language_options(languages, len(indices)),
-    )
-    examples = encoded.pop("overflow_to_sample_mapping")
-    made: dict[str, list] = {name: list(values) for name, values in encoded.items()}
-    made |= {"example": [indices[example] for example in examples], "context_mask": []}
-    made |= {"start_positions": [], "end_positions": []}
-    for window, example in enumerate(examples):
-        is_context = [int(sequence == 1) for sequence in encoded.sequence_ids(window)]
-        start, end = answer_positions(batch["answers"][example], made["offset_mapping"][window], is_context)
-        made["context_mask"].append(is_context)
-        made["start_positions"].append(start)
-        made["end_positions"].append(end)
-    return made
+    by_stride: dict[int, list[int]] = defaultdict(list)  # the stride of a question does not depend on its neighbours
+    for row, question in enumerate(batch["question"]):
+        length = len(tokenizer.tokenize(question))
+        room = max_length - length - tokenizer.num_special_tokens_to_add(pair=True)
+        if room < 1:
+            where = f"the question {question[:80]!r}, {length} wordpieces long,"
+            raise ValueError(f"{where} leaves no room for a context in {max_length}")
+        by_stride[min(stride, room // 2)].append(row)
+    made: dict[str, list] = defaultdict(list)
+    for row_stride, rows in by_stride.items():
+        encoded = tokenizer(
+            [batch["question"][row] for row in rows],
+            [batch["context"][row] for row in rows],
+            truncation="only_second",
+            max_length=max_length,
+            stride=row_stride,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+            **language_options(languages, len(rows)),
+        )
+        examples = [rows[example] for example in encoded.pop("overflow_to_sample_mapping")]
+        for name, values in encoded.items():
+            made[name] += values
+        for window, example in enumerate(examples):
+            is_context = [int(sequence == 1) for sequence in encoded.sequence_ids(window)]
+            offsets = encoded["offset_mapping"][window]
+            start, end = answer_positions(batch["answers"][example], offsets, is_context)
+            made["example"].append(indices[example])
+            made["context_mask"].append(is_context)
+            made["start_positions"].append(start)
+            made["end_positions"].append(end)
+    return dict(made)
 
 
 def answer_positions(

@@ -85,7 +85,8 @@ def predict(trainer: Trainer, dataset: Dataset, metric_key_prefix: str = "test")
     order = np.argsort([len(row) for row in dataset["input_ids"]], kind="stable")
     strategy, trainer.args.train_sampling_strategy = trainer.args.train_sampling_strategy, "sequential"
     try:
-        outputs = trainer.predict(dataset.select(order), metric_key_prefix=metric_key_prefix).predictions
+        ignored = ["hidden_states", "attentions"]
+        outputs = trainer.predict(dataset.select(order), ignored, metric_key_prefix).predictions
     finally:
         trainer.args.train_sampling_strategy = strategy
     back = np.argsort(order)

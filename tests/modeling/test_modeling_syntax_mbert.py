@@ -4,6 +4,8 @@ import pytest
 import torch
 from huggingface_hub.errors import StrictDataclassError
 from transformers import (
+    AutoModel,
+    AutoModelForTokenClassification,
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForQuestionAnswering,
@@ -353,3 +355,30 @@ def test_a_pipeline_of_another_task_does_not_stay(plain_checkpoint, tmp_path):
     again = syntax_bert.SyntaxBertForSequenceClassification.from_pretrained(tmp_path / "answers")
     again.save_pretrained(tmp_path / "classes")
     assert not getattr(SyntaxBertConfig.from_pretrained(tmp_path / "classes"), "custom_pipelines", {})
+
+
+def test_a_text_that_is_not_parsed_has_no_sentences(plain_checkpoint, syntax_tokenizer):
+    model = trained(load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint))
+    bare = load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint)
+    bare.load_state_dict({k: v for k, v in model.state_dict().items() if "sentences" not in k}, strict=False)
+    batch = syntax_tokenizer("Who sleeps?", TEXTS[0], parses_pair=[None], return_tensors="pt")
+    difference = (model(**batch).start_logits - bare(**batch).start_logits)[0]
+    untagged = batch["upos_ids"][0] == 1
+    assert (difference[1:][untagged[1:]] == 0).all()
+    assert difference[~untagged].abs().min() > 0
+
+
+def test_a_sentence_without_slots_keeps_the_loss_of_its_intent(plain_checkpoint, batch):
+    model = intents_model(plain_checkpoint)
+    intents = torch.tensor([0, 1])
+    unlabelled = torch.full_like(batch["input_ids"], -100)
+    expected = model(**batch, intent_labels=intents).loss
+    torch.testing.assert_close(model(**batch, intent_labels=intents, labels=unlabelled).loss, expected)
+
+
+def test_auto_classes_give_the_class_that_was_saved(plain_checkpoint, tmp_path):
+    model = intents_model(plain_checkpoint)
+    model.save_pretrained(tmp_path)
+    assert type(AutoModelForTokenClassification.from_pretrained(tmp_path)) is type(model)
+    assert type(AutoModelForTokenClassification.from_pretrained(tmp_path, trust_remote_code=True)) is type(model)
+    assert type(AutoModel.from_pretrained(tmp_path)) is SyntaxMBertWithGAT

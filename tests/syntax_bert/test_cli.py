@@ -95,6 +95,12 @@ def test_the_untrained_network_is_the_control(pretrain, monkeypatch):
     assert not any("embeddings" in name or "encoder" in name for name in changed[1])
 
 
+def test_a_trained_network_is_no_control(pretrain, tmp_path):
+    pretrain(control=False)
+    with pytest.raises(ValueError, match="is trained, and no control: add --control False"):
+        pretrain(model=tmp_path / "out", output_dir=tmp_path / "again")
+
+
 def test_options_of_the_network(pretrain, tmp_path):
     options = {"graph_attention_layers": 2, "graph_attention_form": "additive", "structure_loss_weight": 0.5}
     scores = pretrain(**options, graph_attention_features="upos", control=False)

@@ -68,18 +68,16 @@ def test_a_language_without_parser_has_no_syntax(tokenizer):
 
 
 @pytest.mark.parametrize(
-    ("words", "language", "expected"),
+    ("words", "expected"),
     [
-        ([["北", "京", "很", "大"]], "zh", True),
-        ([["北", "京", "很", "大"]], "ja-JP", True),
-        ([["北", "京"], ["2008", "年", "很", "大", "很", "大", "很", "大", "很", "大", "。"]], "zh", True),
-        ([["北京", "很", "大"]], "zh", False),
-        ([["I", "a"]], "en", False),
-        ([[]], "zh", False),
+        (["北", "京", "很", "大"], True),
+        (["2008", *"年北京很大而且也很热闹", "。"], True),
+        (["北京", "很", "大"], False),
+        ([], False),
     ],
 )
-def test_are_characters(words, language, expected):
-    assert are_characters(words, language) is expected
+def test_are_characters(words, expected):
+    assert are_characters(words) is expected
 
 
 class ByHand:
@@ -288,3 +286,30 @@ def test_nothing_is_parsed_a_second_time(plain_checkpoint, english_parser, tmp_p
     monkeypatch.setattr(UDPipeParser, "parse_words", parse)
     assert made(max_length=4).num_rows > 2
     assert made(texts=("The cat sleeps", "A dog sees a river")).to_list() != first
+
+
+def test_a_word_that_begins_with_what_vanishes_is_labelled(syntax_tokenizer):
+    rows = {"words": [["the", "\u200bcat", "sleeps"]], "tags": [[5, 6, 7]]}
+    made = encode_words(rows, [0], syntax_tokenizer, 32, "", languages=(None, None))
+    assert [label for label in made["labels"][0] if label >= 0] == [5, 6, 7]
+
+
+def test_sentences_and_questions_do_not_depend_on_their_neighbours(plain_checkpoint, english_parser):
+    tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser={"zh": english_parser})
+    characters, words = list("Iseeacat"), ["unhappy"] * 4
+    alone, together = (
+        encode_words({"words": rows, "tags": [[0] * len(row) for row in rows]}, range(len(rows)), tokenizer, 32, "",
+                     languages=("zh", "zh"))
+        for rows in ([characters], [words, characters])
+    )  # fmt: skip
+    assert alone["upos_ids"][0] == together["upos_ids"][1]
+    contexts = ["the cat sleeps . " * 20] * 2
+    answers = [{"text": ["cat"], "answer_start": [4]}] * 2
+    both = {"id": ["a", "b"], "question": ["who", "who " * 20], "context": contexts, "answers": answers}
+    first = {name: values[:1] for name, values in both.items()}
+    alone, together = (
+        encode_questions(rows, range(len(rows["id"])), tokenizer, 32, "", languages=(None, None))
+        for rows in (first, both)
+    )
+    assert together["example"].count(0) == len(alone["example"])
+    assert together["input_ids"][: len(alone["example"])] == alone["input_ids"]
