@@ -12,23 +12,23 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SMALL = "--max_train_samples 2000 --num_train_epochs 3"
+PAWSX = "--train_split_fraction 0.5 --num_train_epochs 5 --learning_rate 2e-4 --eval_languages en de zh"
 TASKS = {
-    "panx": f"{SMALL} --eval_languages en de es fr zh --max_eval_samples 500",
-    "xsid": f"{SMALL} --eval_languages en de zh",
-    "pawsx": "--train_split_fraction 0.5 --num_train_epochs 5 --eval_languages en de zh --max_eval_samples 500",
-    "pawsx-generalized": "--train_split_fraction 0.5 --num_train_epochs 5 --eval_languages en de zh "
-    "--max_eval_samples 500 --generalized",
+    "panx": "--max_train_samples 2000 --num_train_epochs 3 --learning_rate 2e-4 --eval_languages en de es fr zh "
+    "--max_eval_samples 500",
+    "xsid": "--max_train_samples 4000 --num_train_epochs 3 --learning_rate 3e-4 --eval_languages en de zh",
+    "pawsx": PAWSX,
+    "pawsx-generalized": f"{PAWSX} --generalized",
 }
 GAT = "--syntax_learning_rate 1e-3"
 SYSTEMS = {
     "plain": "--mechanism none",
     "gat": GAT,
     "gat+structure": f"{GAT} --structure_loss_weight 0.5",
-    "gat pre-trained": f"{GAT} --structure_loss_weight 0",
+    "gat-pretrained": f"{GAT} --structure_loss_weight 0",
 }
 SHARED = (
-    "--learning_rate 5e-5 --warmup_steps 0.1 --seeds 1 2 3 --per_device_train_batch_size 32 "
+    "--warmup_steps 0.1 --seeds 1 2 3 --per_device_train_batch_size 32 "
     "--per_device_eval_batch_size 64 --train_sampling_strategy group_by_length --bf16 --use_cpu --save_strategy no "
     "--logging_strategy epoch --disable_tqdm true --dataloader_pin_memory false"
 ).split()
@@ -48,7 +48,7 @@ def main() -> None:
     options = arguments.parse_args()
     for task in options.tasks:
         for system in options.systems:
-            model = options.pretrained_gat if system == "gat pre-trained" else options.model
+            model = options.pretrained_gat if system == "gat-pretrained" else options.model
             command = [
                 *(
                     sys.executable,

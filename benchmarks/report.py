@@ -17,7 +17,7 @@ from syntax_bert.plots import plot_seeds
 
 DOCS = Path(__file__).parent.parent / "docs"
 RESULTS = DOCS / "results"
-CROSS_LINGUAL_SYSTEMS = ["plain", "gat", "gat+structure", "gat pre-trained"]
+CROSS_LINGUAL_SYSTEMS = ["plain", "gat", "gat+structure", "gat-pretrained"]
 METRIC_NAMES = {"cola": "Matthews correlation", "stsb": "Pearson correlation"}
 
 Scores = dict[str, dict[int, float]]
