@@ -97,6 +97,7 @@ def main() -> None:
     blocks = {
         "glue": glue(),
         "demo": demo("demo"),
+        "demo-agreement": demo("demo-agreement"),
         "demo-other-vocabulary": demo("demo-other-vocabulary"),
         "demo-all": demo("demo-all"),
         **{task: cross_lingual(task) for task in ("panx", "xsid", "pawsx", "pawsx-generalized")},
