@@ -103,7 +103,7 @@ class DataArguments:
     train_language: str = field(default="en", metadata={"help": "Language of the training data."})
     eval_languages: list[str] | None = field(default=None, metadata={"help": "Default: all that there are data for."})
     generalized: bool = field(
-        default=False, metadata={"help": "Evaluate all ordered pairs of languages of a parallel task."}
+        default=False, metadata={"help": "Evaluate all ordered pairs of languages of a parallel task too."}
     )
     data_dir: str | None = field(default=None, metadata={"help": "Folder of local files."})
     train_file: str | None = field(default=None, metadata={"help": "Training data, instead of the folder's."})

@@ -44,11 +44,12 @@ class PartReader:
         raise ValueError(self.source.expected("test", context))
 
     def join(self, evaluation: Mapping[str, Part], keys: Mapping[str, tuple[str, str]]) -> dict[str, Part]:
-        """Joins languages to pairs and counts the rows that one of them lacks."""
-        joined = {key: join_languages(evaluation[first], evaluation[second]) for key, (first, second) in keys.items()}
-        lost = {key: len(evaluation[keys[key][0]].rows) - len(part.rows) for key, part in joined.items()}
+        """Adds pairs of languages and counts the rows that one of them lacks."""
+        pairs = {key: pair for key, pair in keys.items() if key not in evaluation}
+        joined = {key: join_languages(evaluation[first], evaluation[second]) for key, (first, second) in pairs.items()}
+        lost = {key: len(evaluation[pairs[key][0]].rows) - len(part.rows) for key, part in joined.items()}
         self.skipped |= {key: number for key, number in lost.items() if number}
-        return joined
+        return {**evaluation, **joined}
 
 
 def load_xtreme(
@@ -77,8 +78,8 @@ def load_xtreme(
         train_language: Language of the training data.
         eval_languages: Languages to evaluate; by default those of `test_files`, else all that there are data for.
         data_dir: Folder of the task's files, or the folder that this lies in; without, the data are the Hub's.
-        generalized: Whether the two texts are to be from different languages, in all ordered pairs of them; in
-            question answering the first is that of the question. For tasks with the same examples in all languages.
+        generalized: Whether to evaluate all ordered pairs of languages too, the first being that of the first text
+            or of the question. For tasks with the same examples in all languages.
         label_column: Column of the tags in column files, 0-based or from the end.
         train_split_fraction: Share of the evaluation data, one random choice, to train on instead of a training file.
             What is evaluated in any language is neither it nor its translation, and shares no first text or context
@@ -179,11 +180,12 @@ def choose_languages(
 
 def evaluation_keys(languages: Sequence[str], generalized: bool) -> dict[str, tuple[str, str]]:
     """Names what is evaluated, with the languages of its two texts."""
+    keys = {language: (language, language) for language in languages}
     if not generalized:
-        return {language: (language, language) for language in languages}
+        return keys
     if len(languages) < 2:
         raise ValueError(f"--generalized needs two languages; there is only {', '.join(languages)}")
-    return {f"{first}-{second}": (first, second) for first, second in permutations(languages, 2)}
+    return keys | {f"{first}-{second}": (first, second) for first, second in permutations(languages, 2)}
 
 
 def training_parts(
