@@ -8,5 +8,5 @@
 - `answer_sentences`, `answer_spans`: question answering
 - `linear_chain_crf`: labels that depend on their neighbours
 - `configuration_syntax_*`, `modeling_syntax_*`: SyntaxBert and SyntaxMBertWithGAT, with their heads
-- `pipeline_syntax_*`: pipelines that a checkpoint carries
+- `pipeline_syntax`, `pipeline_syntax_*`: pipelines that a checkpoint carries
 """

@@ -223,10 +223,15 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
     def read_trees(self, word_embeddings: Tensor, columns: dict[str, Tensor]) -> ReadTree:
         """Runs the graph attention alone.
 
+        The structure loss does not train the word embeddings: the encoder, which shares them, would lose more by it
+        than it gains.
+
         Args:
             word_embeddings: `(B, T, D)`.
             columns: The syntax columns that the model needs, each `(B, T)`.
         """
+        if self.config.structure_loss_weight:
+            word_embeddings = word_embeddings.detach()
         mask = columns["upos_ids"] > 0
         tree = read_trees(columns["head_positions"], mask, self.config.max_position_embeddings)
         adjacency = dependency_adjacency(tree.dependency_distances, self.config.max_dependency_distance)

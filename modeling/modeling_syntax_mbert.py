@@ -140,7 +140,6 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
             raise ValueError(f"tree reconstruction needs the columns {list(self.config.syntax_columns)}")
         if inputs_embeds is None:
             inputs_embeds = self.bert.embeddings.word_embeddings(input_ids)
-        inputs_embeds = inputs_embeds.detach()  # else the encoder would lose its word embeddings
         self.bert.check_columns(columns, inputs_embeds.shape[:2])
         read = self.bert.read_trees(inputs_embeds, columns)
         distances, depths = self.structure_probe(read.vectors)

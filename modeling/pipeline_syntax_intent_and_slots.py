@@ -1,12 +1,12 @@
 """A pipeline that gives raw text its intent and its slots, which a checkpoint carries."""
 
-import copy
 import re
 from dataclasses import replace
 
 import torch
-from transformers import Pipeline
 from transformers.utils import logging
+
+from .pipeline_syntax import SyntaxPipeline
 
 __all__ = ["SyntaxIntentAndSlotsPipeline"]
 
@@ -15,7 +15,7 @@ logger = logging.get_logger(__name__)
 WORD = re.compile(r"\w+|[^\w\s]")
 
 
-class SyntaxIntentAndSlotsPipeline(Pipeline):
+class SyntaxIntentAndSlotsPipeline(SyntaxPipeline):
     """Finds what a sentence asks for.
 
     `pipe("Wake me at nine")` gives `{"intent", "score", "slots"}`, and each slot as `{"slot", "score", "word", "start",
@@ -23,28 +23,20 @@ class SyntaxIntentAndSlotsPipeline(Pipeline):
     letters and single punctuation marks.
 
     Args:
-        language: Language of the text, where the tokenizer has parsers of several.
+        languages: Code of the language of the text, where the tokenizer has parsers of several.
     """
 
-    _load_processor = False
-    _load_image_processor = False
-    _load_feature_extractor = False
-    _load_tokenizer = True
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.tokenizer = copy.copy(self.tokenizer)
-        self.tokenizer.padding_side = "right"  # positions are absolute, and those of heads are not moved by padding
-
-    def _sanitize_parameters(self, language=None, **unknown):
+    def _sanitize_parameters(self, languages=None, **unknown):
         if unknown:
             raise ValueError(f"the intent-and-slots pipeline has no options {sorted(unknown)}")
-        return ({"language": language} if language is not None else {}), {}, {}
+        return ({"languages": languages} if languages is not None else {}), {}, {}
 
-    def preprocess(self, inputs, language=None):  # noqa: D102
+    def preprocess(self, inputs, languages=None):  # noqa: D102
+        if not isinstance(inputs, str):
+            raise ValueError(f"a sentence must be a text, got {inputs!r}")
         parser, options = getattr(self.tokenizer, "parser", None), {}
         if parser is not None:
-            (parse,) = parser.parse([inputs], [language])
+            (parse,) = parser.parse([inputs], [languages])
             spans = sorted(set(zip(parse.starts, parse.ends, strict=True)))
             options["parses"] = [in_words(parse, spans)]
         else:

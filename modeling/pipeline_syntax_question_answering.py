@@ -3,17 +3,16 @@
 transformers 5 has none of its own; a checkpoint carries this one.
 """
 
-import copy
-
 import torch
 from transformers.pipelines.base import ChunkPipeline
 
 from .answer_spans import AnswerWindow, best_spans
+from .pipeline_syntax import SyntaxPipeline
 
 __all__ = ["SyntaxQuestionAnsweringPipeline"]
 
 
-class SyntaxQuestionAnsweringPipeline(ChunkPipeline):
+class SyntaxQuestionAnsweringPipeline(SyntaxPipeline, ChunkPipeline):
     """Finds the answer to a question in a context, window by window.
 
     `pipe(question="Who sleeps?", context="The cat sleeps.")` gives `{"score", "start", "end", "answer"}`, 0-based
@@ -24,18 +23,8 @@ class SyntaxQuestionAnsweringPipeline(ChunkPipeline):
         doc_stride: Wordpieces of the context that neighbouring windows share.
         max_answer_len: Longest answer in wordpieces.
         top_k: Number of answers.
-        language: Language of question and context, where the tokenizer has parsers of several.
+        languages: Code of the language of question and context, where the tokenizer has parsers of several.
     """
-
-    _load_processor = False
-    _load_image_processor = False
-    _load_feature_extractor = False
-    _load_tokenizer = True
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.tokenizer = copy.copy(self.tokenizer)
-        self.tokenizer.padding_side = "right"  # positions are absolute, and those of heads are not moved by padding
 
     def __call__(self, inputs=None, *, question=None, context=None, **kwargs):
         """Answers one question or a list of them."""
@@ -43,19 +32,23 @@ class SyntaxQuestionAnsweringPipeline(ChunkPipeline):
             inputs = {"question": question, "context": context}
             if isinstance(question, list | tuple):
                 contexts = [context] * len(question) if isinstance(context, str) else context
+                if not isinstance(contexts, list | tuple) or len(contexts) != len(question):
+                    raise ValueError(f"{len(question)} questions need one context or as many, got {context!r:.80}")
                 inputs = [{"question": q, "context": c} for q, c in zip(question, contexts, strict=True)]
         return super().__call__(inputs, **kwargs)
 
     def _sanitize_parameters(
-        self, max_seq_len=None, doc_stride=None, max_answer_len=None, top_k=None, language=None, **unknown
+        self, max_seq_len=None, doc_stride=None, max_answer_len=None, top_k=None, languages=None, **unknown
     ):
         if unknown:
             raise ValueError(f"the question-answering pipeline has no options {sorted(unknown)}")
-        before = {"max_seq_len": max_seq_len, "doc_stride": doc_stride, "language": language}
+        if doc_stride is not None and doc_stride < 0:
+            raise ValueError(f"doc_stride must be at least 0, got {doc_stride}")
+        before = {"max_seq_len": max_seq_len, "doc_stride": doc_stride, "languages": languages}
         after = {"max_answer_len": max_answer_len, "top_k": top_k}
         return tuple({k: v for k, v in options.items() if v is not None} for options in (before, {}, after))
 
-    def preprocess(self, inputs, max_seq_len=384, doc_stride=128, language=None):  # noqa: D102
+    def preprocess(self, inputs, max_seq_len=384, doc_stride=128, languages=None):  # noqa: D102
         question, context = (
             inputs.get(name) if isinstance(inputs, dict) else None for name in ("question", "context")
         )
@@ -73,7 +66,7 @@ class SyntaxQuestionAnsweringPipeline(ChunkPipeline):
             stride=min(doc_stride, room // 2),
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
-            **({} if language is None else {"languages": language}),
+            **({} if languages is None else {"languages": languages}),
         )
         num_windows = len(encoded["input_ids"])
         names = [*self.tokenizer.model_input_names, *getattr(self.model.config, "syntax_columns", ())]

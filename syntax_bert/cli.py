@@ -36,7 +36,7 @@ class PretrainingArguments:
     )
 
 
-def pretrain_gat(arguments: list[str]) -> dict[str, dict[str, float]]:
+def pretrain_gat(arguments: list[str]) -> dict[str, dict[str, float | None]]:
     """Trains graph attention to keep the trees of treebanks; its checkpoint loads into every task model.
 
     Writes the checkpoint and `tree_scores.json` to the output folder, and returns the scores of both networks.
@@ -45,6 +45,8 @@ def pretrain_gat(arguments: list[str]) -> dict[str, dict[str, float]]:
         PretrainingArguments, GraphAttentionArguments, TrainingArguments, arguments=arguments
     )
     set_up_logging(training_args)
+    if training_args.eval_strategy != "no":
+        raise ValueError("held-out trees are measured after training only: leave out --eval_strategy")
     name = pretraining_args.model
     options = {"structure_loss_weight": 1.0, **gat_args.graph_attention_options()}
     config = SyntaxMBertConfig.from_pretrained(name, **options)

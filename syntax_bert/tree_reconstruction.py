@@ -61,13 +61,13 @@ def encode_treebanks(files: Sequence[str | PathLike[str]], tokenizer, max_length
 @torch.no_grad()
 def tree_scores(
     model: SyntaxMBertWithGATForTreeReconstruction, dataset: Dataset, tokenizer, batch_size: int = 32
-) -> dict[str, float]:
+) -> dict[str, float | None]:
     """Measures what the predicted distances and depths of words say about the trees that were read.
 
     Words are represented by their first wordpieces. UUAS is the share of arcs between words other than punctuation
     that the minimum spanning tree of the predicted distances has; the root is the word other than punctuation of
     smallest depth. Spearman correlations are means over words (distances) or sentences (depths) of each length, and
-    then over the lengths 5 to 50; `nan` without such sentences.
+    then over the lengths 5 to 50; `None` without such sentences.
 
     Args:
         model: Any model for tree reconstruction.
@@ -102,8 +102,8 @@ def tree_scores(
                 by_length["depth"][len(words)].append(correlation(depths, true_depths))
     model.train(was_training)
     return {
-        "uuas": found / gold if gold else float("nan"),
-        "root_accuracy": float(np.mean(roots)) if roots else float("nan"),
+        "uuas": found / gold if gold else None,
+        "root_accuracy": float(np.mean(roots)) if roots else None,
         **{f"{name}_spearman": mean_of_means(values.values()) for name, values in by_length.items()},
         "sentences": len(dataset),
     }
@@ -127,7 +127,7 @@ def correlation(predicted: np.ndarray, true: np.ndarray) -> float:
     return float(spearmanr(predicted, true).statistic)
 
 
-def mean_of_means(groups: Iterable[Sequence[float]]) -> float:
+def mean_of_means(groups: Iterable[Sequence[float]]) -> float | None:
     """Averages the averages of groups."""
     means = [mean(group) for group in groups]
-    return mean(means) if means else float("nan")
+    return mean(means) if means else None

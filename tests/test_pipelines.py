@@ -152,7 +152,7 @@ def test_languages_of_questions(reader, plain_checkpoint, english_parser, answer
     parsers = {"en": english_parser, "de": english_parser}
     tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=parsers)
     pipe = SyntaxQuestionAnsweringPipeline(model=reader, tokenizer=tokenizer)
-    assert_same(pipe(QUESTIONS, language="de"), answer(QUESTIONS))
+    assert_same(pipe(QUESTIONS, languages="de"), answer(QUESTIONS))
     with pytest.raises(ValueError, match="name the language of each text"):
         pipe(QUESTIONS)
 

@@ -268,6 +268,17 @@ def test_tree_reconstruction_trains_the_graph_attention_alone(plain_checkpoint, 
         model(**plain_inputs(batch))
 
 
+def test_the_structure_loss_does_not_train_the_word_embeddings(plain_checkpoint, batch):
+    gradients = []
+    for weight in (0.0, 1.0):
+        options = {"structure_loss_weight": weight, **NO_DROPOUT}
+        model = load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, **options)
+        model(**batch, labels=torch.tensor([0, 1])).loss.backward()
+        gradients.append(model.bert.embeddings.word_embeddings.weight.grad)
+    assert torch.equal(*gradients)
+    assert model.bert.graph_attention.upos.grad.any()
+
+
 def test_it_compiles_in_one_graph(plain_checkpoint, batch):
     model = trained(
         load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, structure_loss_weight=1.0, **NO_DROPOUT)
