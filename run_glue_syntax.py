@@ -7,66 +7,70 @@ All arguments of transformers' TrainingArguments work too, a JSON or YAML file o
 `accelerate launch run_glue_syntax.py ...` runs it on several devices.
 """
 
-from dataclasses import dataclass, field
+import copy
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from datasets import Dataset
 from transformers import TrainingArguments
+from transformers.hf_argparser import HfArg
 
 from syntax_bert import SyntaxBertConfig, SyntaxBertForSequenceClassification, SyntaxTokenizerFast
 from syntax_bert.arguments import (
     ComparisonArguments,
     SyntaxArguments,
+    asked_to_evaluate,
     check_sequence_length,
     parse_arguments,
     set_up_logging,
 )
-from syntax_bert.data.glue import GLUE_TASKS, ClassificationData, load_classification_data, write_submission
+from syntax_bert.data.glue import (
+    GLUE_TASKS,
+    ClassificationData,
+    label_options,
+    load_classification_data,
+    write_submission,
+)
+from syntax_bert.digests import file_digest
 from syntax_bert.encoding import encode_dataset, encode_texts
 from syntax_bert.experiments import (
+    check_comparison,
     compare_runs,
     describe_model,
     describe_parser,
-    file_digest,
     run_over_seeds,
-    systems_to_run,
 )
 from syntax_bert.metrics import PRIMARY_METRIC, glue_compute_metrics
-from syntax_bert.training import predict, train_and_evaluate
+from syntax_bert.systems import choose_systems, describe_system
+from syntax_bert.training import load_model, predict, train_and_evaluate
 
 
 @dataclass
 class DataArguments:
     """The data: a GLUE task from the Hub, or files."""
 
-    task_name: str | None = field(default=None, metadata={"help": f"GLUE task: {', '.join(GLUE_TASKS)}."})
-    train_file: str | None = field(
-        default=None,
-        metadata={"help": "Training data: .jsonl, .csv (quotes are removed) or .tsv (read literally, as GLUE's are)."},
+    task_name: str | None = HfArg(default=None, help=f"GLUE task: {', '.join(GLUE_TASKS)}.")
+    train_file: str | None = HfArg(
+        default=None, help="Training data: .jsonl, .csv (quotes are removed) or .tsv (read literally, as GLUE's are)."
     )
-    validation_file: str | None = field(default=None, metadata={"help": "Validation data."})
-    validation_mismatched_file: str | None = field(default=None, metadata={"help": "MNLI's second validation data."})
-    test_file: str | None = field(
-        default=None, metadata={"help": "Test data; its predictions are OUTPUT_DIR/test.tsv, or named as GLUE wants."}
+    validation_file: str | None = HfArg(default=None, help="Validation data.")
+    validation_mismatched_file: str | None = HfArg(default=None, help="MNLI's second validation data.")
+    test_file: str | None = HfArg(
+        default=None, help="Test data; its predictions are OUTPUT_DIR/test.tsv, or named as GLUE wants."
     )
-    test_mismatched_file: str | None = field(default=None, metadata={"help": "MNLI's second test data."})
-    text_columns: list[str] | None = field(
+    test_mismatched_file: str | None = HfArg(default=None, help="MNLI's second test data.")
+    text_columns: list[str] | None = HfArg(
         default=None,
-        metadata={"help": "One or two text columns of own data. Default: the only one beside label and idx, or a "
-        "pair named as GLUE's or text, text_pair."},
-    )  # fmt: skip
-    label_column: str = field(
+        help="One or two text columns of own data. Default: the only one beside label and idx, or a "
+        "pair named as GLUE's or text, text_pair.",
+    )
+    label_column: str = HfArg(
         default="label",
-        metadata={"help": "Label column of own data. Integers and names are classes, other numbers (0.5) scores: "
-        "regression."},
-    )  # fmt: skip
-    max_seq_length: int = field(default=128, metadata={"help": "Longest sequence in wordpieces."})
-    train_fraction: float = field(default=1.0, metadata={"help": "Share of the training data, a fixed random choice."})
-
-    def __post_init__(self):
-        if isinstance(self.text_columns, str):  # in a JSON file
-            self.text_columns = self.text_columns.split()
+        help="Label column of own data. Integers and names are classes, other numbers (0.5) scores: regression.",
+    )
+    max_seq_length: int = HfArg(default=128, help="Longest sequence in wordpieces.")
+    train_fraction: float = HfArg(default=1.0, help="Share of the training data, a fixed random choice.")
 
     def files(self) -> dict[str, str]:
         """Gives the file of each split."""
@@ -75,10 +79,8 @@ class DataArguments:
 
 
 def choose_actions(training_args: TrainingArguments, files: dict[str, str]) -> dict[str, bool]:
-    """Tells which kinds of split are used: those asked for by --do_train and so on, else all that there are files for."""
-    # --eval_strategy sets do_eval
-    asked_to_evaluate = training_args.do_eval and training_args.eval_strategy == "no"
-    if not (training_args.do_train or training_args.do_predict or asked_to_evaluate):
+    """Tells which kinds of split are used: those of --do_train and so on, else all that there are files for."""
+    if not (training_args.do_train or training_args.do_predict or asked_to_evaluate(training_args)):
         training_args.do_train = not files or "train" in files
         training_args.do_eval = not files or any(split.startswith("validation") for split in files)
         training_args.do_predict = any(split.startswith("test") for split in files)
@@ -100,28 +102,26 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     check_sequence_length(data_args.max_seq_length, config)
     if not training_args.do_train:
         check_classifier(syntax_args.model_name_or_path, config)
+    systems = choose_systems(config, comparison_args.compare_baseline)
+    check_comparison(len(systems), comparison_args, training_args)
     data = load_data(data_args, trained=None if training_args.do_train else config)
     tokenizer = syntax_args.load_tokenizer(config.syntax_columns)
     with training_args.main_process_first(desc="parsing and encoding"):
         encoded = encode(data, wanted, tokenizer, data_args.max_seq_length, syntax_args.parse_workers)
     metrics_task = data.task_name or ("stsb" if data.labels is None else "sst2")
-    systems = systems_to_run(list(config.syntax_features), comparison_args.compare_baseline)
-    settings = {
-        "task": data.task_name or Path(data_args.train_file or "data").stem,
-        **describe_model(syntax_args.model_name_or_path),
-        "data": {name: file_digest(file) for name, file in data_args.files().items() if not name.startswith("test")},
-        "text_columns": list(data.columns),
-        "label_column": data_args.label_column,
-        "train_fraction": data_args.train_fraction,
-        "max_seq_length": data_args.max_seq_length,
-    }
-    syntax_settings = {**describe_parser(tokenizer.parser), "syntax_dropout": config.syntax_dropout}
+    parser = describe_parser(tokenizer.parser)
     measured = run_over_seeds(
-        {system: syntax_settings if features else {} for system, features in systems.items()},
+        {name: describe_system(own) | (parser if own.syntax_columns else {}) for name, own in systems.items()},
         comparison_args,
         training_args,
-        settings,
-        run=lambda system, args: fine_tune(syntax_args, data, encoded, metrics_task, systems[system], args),
+        settings={
+            "task": data.task_name or Path(data_args.train_file or "data").stem,
+            **describe_model(syntax_args.model_name_or_path),
+            "data": {name: file_digest(file) for name, file in data_args.files().items() if "test" not in name},
+            "text_columns": list(data.columns),
+            **{name: getattr(data_args, name) for name in ("label_column", "train_fraction", "max_seq_length")},
+        },
+        run=lambda name, args: fine_tune(syntax_args, copy.deepcopy(systems[name]), data, encoded, metrics_task, args),
     )
     return compare_runs(measured, f"eval_{PRIMARY_METRIC[metrics_task]}", training_args)
 
@@ -156,7 +156,7 @@ def encode(
     splits = [split for kind, is_wanted in wanted.items() if is_wanted for split in data.names(kind)]
     return {
         split: encode_dataset(
-            data.splits[split], tokenizer, encode_texts, max_seq_length, workers, ("label",), columns=data.columns
+            data.splits[split], tokenizer, encode_texts, max_seq_length, workers, columns=data.columns
         )
         for split in splits
     }
@@ -164,23 +164,16 @@ def encode(
 
 def fine_tune(
     syntax_args: SyntaxArguments,
+    config: SyntaxBertConfig,
     data: ClassificationData,
     encoded: dict[str, Dataset],
     metrics_task: str,
-    features: list[str],
     args: TrainingArguments,
 ) -> dict[str, float]:
     """Trains, evaluates and predicts with one system and one seed; returns its metrics."""
-    checkpoint = syntax_args.model_name_or_path
-    options = {**syntax_args.config_options(), **label_options(data.labels), "syntax_features": features}
-    config = SyntaxBertConfig.from_pretrained(checkpoint, **options)
-    model, loaded = SyntaxBertForSequenceClassification.from_pretrained(
-        checkpoint,
-        config=config,
-        dtype="float32",  # a checkpoint may be stored in half precision, in which training goes wrong
-        ignore_mismatched_sizes=args.do_train,  # a head for other labels is not kept
-        output_loading_info=True,
-    )
+    config.update(label_options(data.labels))
+    model_class, checkpoint = SyntaxBertForSequenceClassification, syntax_args.model_name_or_path
+    model, loaded = load_model(model_class, checkpoint, config, is_trained=not args.do_train)
     if not args.do_train and any(name.startswith("classifier") for name in loaded["missing_keys"]):
         raise ValueError(f"{checkpoint} has no trained classifier: add --do_train")
     evaluations = {
@@ -202,14 +195,6 @@ def fine_tune(
             predictions = np.ravel(logits) if data.labels is None else logits.argmax(-1)
             write_submission(data, split, predictions, args.output_dir)
     return metrics
-
-
-def label_options(labels: list[str] | None) -> dict:
-    """Gives the config fields of a model for these labels, or for a score."""
-    if labels is None:
-        return {"num_labels": 1, "problem_type": "regression"}
-    ids = {name: index for index, name in enumerate(labels)}
-    return {"id2label": dict(enumerate(labels)), "label2id": ids, "problem_type": "single_label_classification"}
 
 
 if __name__ == "__main__":

@@ -8,48 +8,43 @@ All arguments of transformers' TrainingArguments work too, a JSON or YAML file o
 `accelerate launch run_xtreme_syntax.py ...` runs it on several devices.
 """
 
+import copy
 import logging
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
-from typing import Any, Literal
 
 from datasets import Dataset
-from transformers import (
-    DataCollatorForTokenClassification,
-    DataCollatorWithPadding,
-    PreTrainedConfig,
-    TrainingArguments,
-)
+from transformers import DataCollatorForTokenClassification, DataCollatorWithPadding, TrainingArguments
+from transformers.hf_argparser import HfArg
 
 import syntax_bert
-from syntax_bert import SyntaxBertConfig, SyntaxMBertConfig, SyntaxTokenizerFast, UDPipeParser
+from syntax_bert import SyntaxBertConfig, SyntaxMBertConfig, SyntaxTokenizerFast
 from syntax_bert.arguments import (
     ComparisonArguments,
     GraphAttentionArguments,
-    ModelArguments,
+    SystemArguments,
+    asked_to_evaluate,
     check_sequence_length,
     parse_arguments,
     set_up_logging,
 )
-from syntax_bert.cross_lingual import check_trained, decode_predictions, language_scores, write_language_tables
+from syntax_bert.cross_lingual import check_trained, encode_task, evaluate_languages, limit_rows, parsed_languages
 from syntax_bert.cross_lingual_metrics import XTREME_METRICS, XTREME_PRIMARY_METRIC
+from syntax_bert.data.glue import config_labels, label_options
 from syntax_bert.data.xtreme import load_xtreme
-from syntax_bert.data.xtreme_predictions import write_predictions
 from syntax_bert.data.xtreme_tasks import XTREME_TASKS, XtremeData
-from syntax_bert.encoding import encode_dataset, encode_questions, encode_texts, encode_words, known_labels
+from syntax_bert.digests import dataset_digest
 from syntax_bert.experiments import (
+    check_comparison,
     compare_runs,
-    dataset_digest,
     describe_model,
     describe_parser,
-    file_digest,
     run_over_seeds,
 )
-from syntax_bert.modeling.configuration_syntax_bert import FEATURES
-from syntax_bert.parsers.catalogue import named_parsers
-from syntax_bert.training import predict, train_and_evaluate
+from syntax_bert.language_tables import write_language_tables
+from syntax_bert.parsers.catalogue import named_values
+from syntax_bert.systems import choose_config, choose_systems, describe_system
+from syntax_bert.training import load_model, train_and_evaluate
 
 logger = logging.getLogger("syntax_bert.run_xtreme_syntax")
 
@@ -59,63 +54,28 @@ HEADS = {
     "question-answering": "ForQuestionAnswering",
     "intent-and-slots": "ForIntentAndSlots",
 }
-ENCODERS: dict[str, Callable[..., dict[str, list]]] = {"pair": encode_texts, "question-answering": encode_questions}
-KEPT = {"pair": ("label",)}
 IDENTIFYING = ("train_language", "max_train_samples", "max_eval_samples", "max_seq_length")  # files by their digests
-CONFIG_FIELDS = (
-    "syntax_features",
-    "syntax_dropout",
-    "slot_decoder",
-    "score_answer_sentences",
-    *(each.name for each in fields(GraphAttentionArguments)),
-)
-
-
-@dataclass
-class SystemArguments(ModelArguments):
-    """The checkpoint and its syntax."""
-
-    mechanism: Literal["none", "features", "gat"] = field(
-        default="gat", metadata={"help": "Graph attention, features in the embeddings, or the plain model."}
-    )
-    parsers: list[str] | None = field(
-        default=None,
-        metadata={"help": "LANGUAGE=FILE.udpipe, or only LANGUAGE for an embedded parser. Default: those that the "
-        "checkpoint carries, else en. Other languages are evaluated without syntax."},
-    )  # fmt: skip
-    syntax_learning_rate: float | None = field(
-        default=None, metadata={"help": "Learning rate of the syntax weights. Default: that of all."}
-    )
-    slot_decoder: str | None = field(
-        default=None,
-        metadata={"help": "Slot layer of intents and slots: linear or crf. Default: the checkpoint's, or linear."},
-    )
-    system_name: str | None = field(
-        default=None, metadata={"help": "Name of the system in tables and result files. Default: its mechanism."}
-    )
 
 
 @dataclass
 class DataArguments:
     """The task and its data: from the Hub, or files."""
 
-    task_name: str = field(metadata={"help": f"One of {', '.join(XTREME_TASKS)}."})
-    train_language: str = field(default="en", metadata={"help": "Language of the training data."})
-    eval_languages: list[str] | None = field(default=None, metadata={"help": "Default: all that there are data for."})
-    generalized: bool = field(
-        default=False, metadata={"help": "Evaluate all ordered pairs of languages of a parallel task too."}
+    task_name: str = HfArg(help=f"One of {', '.join(XTREME_TASKS)}.")
+    train_language: str = HfArg(default="en", help="Language of the training data.")
+    eval_languages: list[str] | None = HfArg(default=None, help="Default: all that there are data for.")
+    generalized: bool = HfArg(default=False, help="Evaluate all ordered pairs of languages of a parallel task too.")
+    data_dir: str | None = HfArg(default=None, help="Folder of local files.")
+    train_file: str | None = HfArg(default=None, help="Training data, instead of the folder's.")
+    validation_file: str | None = HfArg(default=None, help="Validation data of the training language.")
+    test_files: list[str] | None = HfArg(default=None, help="LANGUAGE=FILE for each evaluation file.")
+    label_column: int = HfArg(default=-1, help="Column of the labels in column files.")
+    train_split_fraction: float | None = HfArg(
+        default=None, help="Share of the evaluation rows to train on where there are no training data."
     )
-    data_dir: str | None = field(default=None, metadata={"help": "Folder of local files."})
-    train_file: str | None = field(default=None, metadata={"help": "Training data, instead of the folder's."})
-    validation_file: str | None = field(default=None, metadata={"help": "Validation data of the training language."})
-    test_files: list[str] | None = field(default=None, metadata={"help": "LANGUAGE=FILE for each evaluation file."})
-    label_column: int = field(default=-1, metadata={"help": "Column of the labels in column files."})
-    train_split_fraction: float | None = field(
-        default=None, metadata={"help": "Share of the evaluation rows to train on where there are no training data."}
-    )
-    max_train_samples: int | None = field(default=None, metadata={"help": "Training rows, a fixed random choice."})
-    max_eval_samples: int | None = field(default=None, metadata={"help": "Evaluated rows a language, the first ones."})
-    max_seq_length: int = field(default=128, metadata={"help": "Longest sequence in wordpieces."})
+    max_train_samples: int | None = HfArg(default=None, help="Training rows, a fixed random choice.")
+    max_eval_samples: int | None = HfArg(default=None, help="Evaluated rows a language, the first ones.")
+    max_seq_length: int = HfArg(default=128, help="Longest sequence in wordpieces.")
 
 
 def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
@@ -125,267 +85,157 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         arguments=arguments,
     )  # fmt: skip
     set_up_logging(training_args)
-    if data_args.task_name not in XTREME_TASKS:
-        raise ValueError(f"unknown task {data_args.task_name!r}; the tasks are {', '.join(XTREME_TASKS)}")
-    # --eval_strategy sets do_eval
-    if not training_args.do_train and not (training_args.do_eval and training_args.eval_strategy == "no"):
-        training_args.do_train = training_args.do_eval = True
-    if gat_args.graph_attention_options() and not training_args.do_train:
-        options = sorted(gat_args.graph_attention_options())
-        raise ValueError(f"evaluation alone takes the graph attention as it was trained: leave out {options}")
-    systems = choose_systems(system_args, gat_args, comparison_args.compare_baseline)
-    configs = {name: load_config(system_args, options, data_args) for name, options in systems.items()}
-    data = load_data(data_args, None if training_args.do_train else next(iter(configs.values())))
-    columns = tuple(dict.fromkeys(column for config in configs.values() for column in config.syntax_columns))
-    tokenizer = load_tokenizer(system_args, columns)
-    parsed = set(tokenizer.parser.paths) if columns else set()
-    if columns and training_args.do_train and data_args.train_language not in parsed:
-        language = data_args.train_language
-        raise ValueError(f"there is no parser for {language!r}, the language of training: name it in --parsers")
+    choose_actions(training_args)
+    systems = load_systems(system_args, gat_args, data_args, comparison_args, training_args)
+    all_data = load_data(data_args, None if training_args.do_train else next(iter(systems.values())))
+    data = limit_rows(all_data, data_args.max_train_samples, data_args.max_eval_samples)
+    columns = tuple(dict.fromkeys(column for config in systems.values() for column in config.syntax_columns))
+    tokenizer = system_args.load_tokenizer(columns)
+    unparsed = unparsed_languages(data, tokenizer, data_args.train_language if training_args.do_train else None)
+    splits = choose_splits(data, training_args)
     with training_args.main_process_first(desc="parsing and encoding"):
-        encoded = encode(data, data_args, training_args, tokenizer, parsed, system_args.parse_workers)
-    unparsed = [key for key, languages in data.languages.items() if not parsed.issuperset(languages)]
-    if unparsed and columns:
-        logger.warning("no parser, and so no syntax, for: %s", ", ".join(unparsed))
-    settings = {
-        "task": data_args.task_name,
-        **describe_model(system_args.model_name_or_path),
-        **{name: value for name, value in asdict(data_args).items() if name in IDENTIFYING},
-        "data": {name: dataset_digest(rows) for name, rows in {"train": data.train, **data.evaluation}.items()},
-    }
-    syntax = describe_parser(tokenizer.parser) if columns else {}
-    if columns:
-        syntax["parsers"] = {language: file_digest(path) for language, path in tokenizer.parser.paths.items()}
-    syntax["syntax_learning_rate"] = system_args.syntax_learning_rate
+        encoded = encode_task(
+            data,
+            data_args.train_language,
+            splits,
+            tokenizer,
+            data_args.max_seq_length,
+            system_args.parse_workers,
+        )
+    syntax = {**describe_parser(tokenizer.parser), "syntax_learning_rate": system_args.syntax_learning_rate}
     measured = run_over_seeds(
         {
-            name: {"mechanism": systems[name]["mechanism"], **describe_syntax(config)}
-            | (syntax if config.syntax_columns else {})
-            for name, config in configs.items()
+            name: describe_system(config) | (syntax if config.syntax_columns else {})
+            for name, config in systems.items()
         },
         comparison_args,
         training_args,
-        settings,
-        run=lambda name, args: fine_tune(system_args, data_args, systems[name], data, encoded, args),
+        settings={
+            "task": data_args.task_name,
+            **describe_model(system_args.model_name_or_path),
+            **{name: getattr(data_args, name) for name in IDENTIFYING},
+            "data": {
+                name: dataset_digest(rows) for name, rows in {"train": all_data.train, **data.evaluation}.items()
+            },
+        },
+        run=lambda name, args: fine_tune(system_args, copy.deepcopy(systems[name]), data, encoded, args),
     )
-    metric = XTREME_PRIMARY_METRIC[data_args.task_name]
     if training_args.do_eval and training_args.should_save:
-        for each in XTREME_METRICS[data_args.task_name]:
-            folder = Path(str(training_args.output_dir))
-            table = write_language_tables(measured, each, unparsed if columns else (), folder / "tables" / each)
-            if each == metric:
+        for metric in XTREME_METRICS[data_args.task_name]:
+            folder = Path(training_args.output_dir) / "tables" / metric
+            table = write_language_tables(measured, metric, unparsed, folder)
+            if metric == XTREME_PRIMARY_METRIC[data_args.task_name]:
                 print(table)
-    return compare_runs(measured, f"eval_mean_{metric}", training_args)
+    return compare_runs(measured, f"eval_mean_{XTREME_PRIMARY_METRIC[data_args.task_name]}", training_args)
 
 
-def choose_systems(
-    system_args: SystemArguments, gat_args: GraphAttentionArguments, compare_baseline: bool
-) -> dict[str, dict[str, Any]]:
-    """Names the systems to train, with the config fields of each; the baseline comes first."""
-    plain: dict[str, Any] = {"mechanism": "none", "syntax_features": [], "graph_attention_layers": 0}
-    plain |= {"structure_loss_weight": 0.0, "score_answer_sentences": False}
-    mechanism, syntax, attention = (
-        system_args.mechanism,
-        system_args.config_options(),
-        gat_args.graph_attention_options(),
-    )
-    if mechanism not in ("none", "features", "gat"):
-        raise ValueError(f"--mechanism must be none, features or gat, got {mechanism!r}")
-    if attention and mechanism != "gat":
-        raise ValueError(f"{sorted(attention)} need --mechanism gat")
-    if mechanism == "none" and any(syntax.values()):
-        raise ValueError(f"{sorted(syntax)} need --mechanism features or gat")
-    if mechanism == "gat":
-        if attention.get("graph_attention_layers") == 0:
-            raise ValueError("--graph_attention_layers 0 is no graph attention: choose --mechanism features or none")
-        options = {"mechanism": "gat", **syntax, **attention}
-        name = "gat+structure" if options.get("structure_loss_weight") else "gat"
-        name += "".join(f"+{feature}" for feature in options.get("syntax_features", ()))
-    elif mechanism == "features":
-        checkpoint = SyntaxBertConfig.from_pretrained(system_args.model_name_or_path)
-        features = syntax.get("syntax_features", checkpoint.syntax_features or ["upos"])
-        if not features:
-            raise ValueError("--syntax_features none is the plain model: choose --mechanism none")
-        ordered = [feature for feature in FEATURES if feature in features]
-        ordered += [feature for feature in features if feature not in FEATURES]  # which the config refuses
-        options = {**plain, **syntax, "mechanism": "features", "syntax_features": ordered}
-        name = "+".join(ordered)
-    else:
-        options, name = plain, "plain"
-    if system_args.slot_decoder is not None:
-        plain["slot_decoder"] = options["slot_decoder"] = system_args.slot_decoder
-    name = system_args.system_name or name
-    if not compare_baseline:
-        return {name: options}
-    if system_args.mechanism == "none" or name == "plain":
-        raise ValueError("there is nothing to compare the plain model with: choose --mechanism features or gat")
-    return {"plain": plain, name: options}
+def choose_actions(training_args: TrainingArguments) -> None:
+    """Trains and evaluates unless only one of them is asked for."""
+    if training_args.do_predict:
+        raise ValueError("--do_predict has no data of its own here: --do_eval writes the predictions")
+    if not training_args.do_train and not asked_to_evaluate(training_args):
+        training_args.do_train = training_args.do_eval = True
 
 
-def load_config(system_args: SystemArguments, options: dict[str, Any], data_args: DataArguments) -> PreTrainedConfig:
-    """Loads the checkpoint's configuration with the fields of a system."""
-    config_class = SyntaxMBertConfig if options["mechanism"] == "gat" else SyntaxBertConfig
-    set_fields = {name: value for name, value in options.items() if name != "mechanism"}
-    config = config_class.from_pretrained(system_args.model_name_or_path, **set_fields)
+def load_systems(
+    system_args: SystemArguments,
+    gat_args: GraphAttentionArguments,
+    data_args: DataArguments,
+    comparison_args: ComparisonArguments,
+    training_args: TrainingArguments,
+) -> dict[str, SyntaxBertConfig]:
+    """Loads the configuration of each system, and checks all that can be checked before data are read."""
+    if data_args.task_name not in XTREME_TASKS:
+        raise ValueError(f"unknown task {data_args.task_name!r}; the tasks are {', '.join(XTREME_TASKS)}")
+    options = gat_args.graph_attention_options()
+    if options and not training_args.do_train:
+        raise ValueError(f"evaluation alone takes the graph attention as trained: leave out {sorted(options)}")
+    config = choose_config(system_args, options)
     if XTREME_TASKS[data_args.task_name].kind != "question-answering":
         config.score_answer_sentences = False  # no other head reads the columns for it
     check_sequence_length(data_args.max_seq_length, config)
-    return config
+    systems = choose_systems(config, comparison_args.compare_baseline, system_args.system_name)
+    check_comparison(len(systems), comparison_args, training_args)
+    return systems
 
 
-def describe_syntax(config: PreTrainedConfig) -> dict[str, Any]:
-    """Gives the fields by which systems differ, whether they were set or are the checkpoint's."""
-    values = {name: getattr(config, name) for name in CONFIG_FIELDS}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-
-
-def load_data(data_args: DataArguments, trained: PreTrainedConfig | None) -> XtremeData:
+def load_data(data_args: DataArguments, trained: SyntaxBertConfig | None) -> XtremeData:
     """Loads the task, with the labels of a trained checkpoint if there is one."""
-    labels: list[str] = []
-    if trained is not None and XTREME_TASKS[data_args.task_name].kind != "question-answering":
-        labels = [name for _, name in sorted(trained.id2label.items())]
+    is_labelled = XTREME_TASKS[data_args.task_name].kind != "question-answering"
     return load_xtreme(
         data_args.task_name,
         data_args.train_language,
-        listed(data_args.eval_languages),
+        data_args.eval_languages,
         data_dir=data_args.data_dir,
         generalized=data_args.generalized,
         label_column=data_args.label_column,
         train_split_fraction=data_args.train_split_fraction,
         train_file=data_args.train_file,
         validation_file=data_args.validation_file,
-        test_files=named_values(listed(data_args.test_files), "--test_files"),
+        test_files=named_values(data_args.test_files or (), "--test_files"),
         with_train=trained is None,
-        labels=labels,
+        labels=(config_labels(trained) or []) if trained is not None and is_labelled else [],
         intents=() if trained is None else trained.intents,
     )
 
 
-def listed(values: list[str] | str | None) -> list[str] | None:
-    """Gives the values of an option, which a JSON or YAML file may have as one string."""
-    return values.split() if isinstance(values, str) else values
+def unparsed_languages(data: XtremeData, tokenizer: SyntaxTokenizerFast, train_language: str | None) -> list[str]:
+    """Lists the languages, or pairs, that are evaluated without syntax; there has to be syntax to train with."""
+    if not tokenizer.syntax_columns:
+        return []
+    parsed = parsed_languages(tokenizer)
+    if train_language is not None and train_language not in parsed:
+        raise ValueError(f"there is no parser for {train_language!r}, the language of training: name it in --parsers")
+    unparsed = [key for key, languages in data.languages.items() if not {*languages} <= {*parsed}]
+    if unparsed:
+        logger.warning("no parser, and so no syntax, for: %s", ", ".join(unparsed))
+    return unparsed
 
 
-def named_values(values: list[str] | None, option: str) -> dict[str, str]:
-    """Reads NAME=VALUE of an option."""
-    pairs = [value.partition("=") for value in values or ()]
-    for name, sign, value in pairs:
-        if not (name and sign and value):
-            raise ValueError(f"{option} takes LANGUAGE=FILE, got {name + sign + value!r}")
-    return {name: value for name, _, value in pairs}
-
-
-def load_tokenizer(system_args: SystemArguments, columns: tuple[str, ...]) -> SyntaxTokenizerFast:
-    """Loads the tokenizer of the checkpoint, with the parsers of the languages."""
-    name, beam_size = system_args.model_name_or_path, system_args.parser_beam_size
-    if not columns:
-        return SyntaxTokenizerFast.from_pretrained(name, columns=())
-    if system_args.parsers is None:
-        tokenizer = SyntaxTokenizerFast.from_pretrained(name, columns=columns, beam_size=beam_size)
-        if isinstance(tokenizer.parser, UDPipeParser):
-            if None in tokenizer.parser.paths:
-                raise ValueError(
-                    f"{name} carries a parser without a language: name it as --parsers LANGUAGE=FILE.udpipe"
-                )
-            return tokenizer
-    parsers = listed(system_args.parsers) or ["en"]
-    named_values([value for value in parsers if "=" in value], "--parsers")
-    parser = named_parsers(parsers, beam_size)
-    return SyntaxTokenizerFast.from_pretrained(name, parser=parser, columns=columns)
-
-
-def encode(
-    data: XtremeData,
-    data_args: DataArguments,
-    training_args: TrainingArguments,
-    tokenizer: SyntaxTokenizerFast,
-    parsed: set[str],
-    workers: int,
-) -> dict[str, Dataset]:
-    """Parses and encodes the training data and what is evaluated in each language."""
-    parts: dict[str, tuple[Dataset, tuple[str, str]]] = {}
-    if training_args.do_train and data.train is not None:
-        train = data.train
-        if data_args.max_train_samples is not None:
-            train = train.shuffle(seed=0).select(range(min(data_args.max_train_samples, len(train))))
-        parts["train"] = (train, (data_args.train_language,) * 2)
-        if training_args.eval_strategy != "no":
-            if data.validation is None:
-                raise ValueError("--eval_strategy needs validation data: give --validation_file")
-            parts["validation"] = (data.validation, (data_args.train_language,) * 2)
-    if training_args.do_eval:
-        for key, rows in data.evaluation.items():
-            count = len(rows) if data_args.max_eval_samples is None else min(data_args.max_eval_samples, len(rows))
-            data.evaluation[key] = rows.select(range(count))
-            parts[key] = (data.evaluation[key], data.languages[key])
-    encoded = {}
-    for name, (rows, languages) in parts.items():
-        codes = tuple(language if language in parsed else None for language in languages)
-        options = {"columns": data.columns} if data.kind == "pair" else {}
-        encoded[name] = encode_dataset(
-            rows,
-            tokenizer,
-            ENCODERS.get(data.kind, encode_words),
-            data_args.max_seq_length,
-            workers,
-            KEPT.get(data.kind, ()),
-            languages=codes,
-            **options,
-        )
-    return encoded
+def choose_splits(data: XtremeData, training_args: TrainingArguments) -> list[str]:
+    """Lists what is encoded: training data, validation data for use while training, and what is evaluated."""
+    splits = ["train"] if training_args.do_train else []
+    if training_args.do_train and training_args.eval_strategy != "no":
+        if data.validation is None:
+            raise ValueError("--eval_strategy needs validation data: give --validation_file")
+        splits.append("validation")
+    return [*splits, *(data.evaluation if training_args.do_eval else ())]
 
 
 def fine_tune(
     system_args: SystemArguments,
-    data_args: DataArguments,
-    options: dict[str, Any],
+    config: SyntaxBertConfig,
     data: XtremeData,
     encoded: dict[str, Dataset],
     args: TrainingArguments,
 ) -> dict[str, float]:
     """Trains one system with one seed and evaluates it in every language; returns its metrics."""
-    config = load_config(system_args, options, data_args)
     if args.do_train and data.labels:
-        config.id2label = dict(enumerate(data.labels))
-        config.label2id = {label: index for index, label in enumerate(data.labels)}
-        config.problem_type = "single_label_classification" if data.kind == "pair" else None
+        config.update(label_options(data.labels, is_single=data.kind == "pair"))
     if args.do_train or not config.intents:
         config.intents = data.intents
-    family = "SyntaxMBertWithGAT" if options["mechanism"] == "gat" else "SyntaxBert"
+    family = "SyntaxMBertWithGAT" if isinstance(config, SyntaxMBertConfig) else "SyntaxBert"
     model_class = getattr(syntax_bert, family + HEADS[data.kind])
-    model, loaded = model_class.from_pretrained(
-        system_args.model_name_or_path,
-        config=config,
-        dtype="float32",  # a checkpoint may be stored in half precision, in which training goes wrong
-        ignore_mismatched_sizes=args.do_train,  # a head for other labels is not kept
-        output_loading_info=True,
-    )
+    checkpoint = system_args.model_name_or_path
+    model, loaded = load_model(model_class, checkpoint, config, is_trained=not args.do_train)
     if not args.do_train:
-        check_trained(system_args.model_name_or_path, config, loaded, data)
-    is_labelled = data.kind in ("tagging", "intent-and-slots")
-    tokenizer = load_tokenizer(system_args, config.syntax_columns)
+        check_trained(checkpoint, config, loaded, data)
+    tokenizer = system_args.load_tokenizer(config.syntax_columns)
     tokenizer.padding_side = "right"  # as the predictions are read
-    collator = (DataCollatorForTokenClassification if is_labelled else DataCollatorWithPadding)(tokenizer)
-    evaluations = {"eval": encoded["validation"]} if "validation" in encoded else {}
+    is_labelled = data.kind in ("tagging", "intent-and-slots")
     trainer, metrics = train_and_evaluate(
         model,
         args,
         encoded.get("train"),
-        evaluations,
+        {"eval": encoded["validation"]} if "validation" in encoded else {},
         tokenizer,
-        data_collator=collator,
+        data_collator=(DataCollatorForTokenClassification if is_labelled else DataCollatorWithPadding)(tokenizer),
         syntax_learning_rate=system_args.syntax_learning_rate,
     )
-    for key in data.evaluation if args.do_eval else ():
-        rows = encoded[key] if args.do_train else known_labels(encoded[key], config.num_labels, len(config.intents))
-        outputs = predict(trainer, rows, f"eval_{key}")
-        predictions = decode_predictions(data, key, encoded[key], outputs)
-        scores = language_scores(data, key, predictions)
-        metrics |= {f"eval_{key}_{name}": score for name, score in scores.items()}
-        if args.should_save:
-            write_predictions(data, key, predictions, Path(str(args.output_dir)) / "predictions")
-    for name in XTREME_METRICS[data_args.task_name] if args.do_eval else ():
-        metrics[f"eval_mean_{name}"] = mean(metrics[f"eval_{key}_{name}"] for key in data.evaluation)
+    if args.do_eval:
+        metrics |= evaluate_languages(
+            trainer, data, encoded, Path(args.output_dir) / "predictions" if args.should_save else None
+        )
     trainer.log_metrics("eval", metrics)
     return metrics
 

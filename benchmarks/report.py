@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import mean
 
 from syntax_bert.comparison import compare_systems, comparison_markdown
-from syntax_bert.cross_lingual import language_markdown, language_rows
 from syntax_bert.cross_lingual_metrics import XTREME_METRICS
+from syntax_bert.language_tables import language_markdown, language_rows
 from syntax_bert.metrics import PRIMARY_METRIC
 from syntax_bert.plots import plot_seeds
 

@@ -9,10 +9,10 @@ The features are `upos` and `deprel`, which may help: the verb has to agree with
 it, and `deprel` names the subject (nsubj). Let the table tell.
 
 Without pretraining the task is hard: no single word gives the label away, so that accuracy stays at 50 % until the
-number of the subject and that of the verb are found together. A width of 128, a learning rate of 5e-4, no dropout, and a
-vocabulary of frequent pieces, which splits many plurals into stem and ending, let the plain model find them on agreement
-alone with every seed. Both systems get the same of everything. Most sentences are about agreement: reflexives and
-fillers with gaps take longer to learn than a demo lasts.
+number of the subject and that of the verb are found together. A width of 128, a learning rate of 5e-4, no dropout,
+and a vocabulary of frequent pieces, which splits many plurals into stem and ending, let the plain model find them on
+agreement alone with every seed. Both systems get the same of everything. Most sentences are about agreement:
+reflexives and fillers with gaps take longer to learn than a demo lasts.
 """
 
 import argparse

@@ -57,12 +57,17 @@ def best_spans(
         scores = start_logits[:, None] + end_logits[None, :]  # (T, T), start before end
         scores[~np.triu(np.ones_like(scores, bool))] = -np.inf
         scores[np.triu(np.ones_like(scores, bool), max_answer_length)] = -np.inf
-        for flat in np.argsort(scores, axis=None)[::-1][: top_k + 1]:
+        own: dict[tuple[int, int], float] = {}
+        for flat in np.argsort(-scores, axis=None, kind="stable"):
             first, last = np.unravel_index(flat, scores.shape)
-            if scores[first, last] > -np.inf:
-                start, end = int(window.offsets[first][0]), int(window.offsets[last][1])
-                start += len(context[start:end]) - len(context[start:end].lstrip())  # SentencePiece counts the space
-                span = start, start + len(context[start:end].rstrip())
-                found[span] = max(found.get(span, -np.inf), float(scores[first, last]))
+            if len(own) == top_k or scores[first, last] == -np.inf:
+                break
+            start, end = int(window.offsets[first][0]), int(window.offsets[last][1])
+            start += len(context[start:end]) - len(context[start:end].lstrip())  # SentencePiece counts the space
+            end = start + len(context[start:end].rstrip())
+            if start < end:
+                own.setdefault((start, end), float(scores[first, last]))
+        for span, score in own.items():
+            found[span] = max(found.get(span, -np.inf), score)
     best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:top_k]
     return [AnswerSpan(float(np.exp(score - starts_total - ends_total)), *span) for span, score in best]

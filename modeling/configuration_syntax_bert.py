@@ -10,8 +10,8 @@ __all__ = ["SyntaxBertConfig"]
 FEATURES = ("upos", "casing", "subword", "deprel")
 UPOS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
 DEPRELS = tuple(
-    "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed "
-    "flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
+    "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl "
+    "fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
     "xcomp".split()
 )
 
@@ -36,18 +36,15 @@ class SyntaxBertConfig(BertConfig):
         score_answer_sentences: Whether question answering scores sentences jointly with spans.
         intents: Names of the intents, for models of intents and slots.
         slot_decoder: Their slot layer: "linear" or "crf".
-        syntax_dropout: Probability that a training sequence is read without its syntax.
+        syntax_dropout: Probability that a training sequence is read without its features and biases.
         upos_labels: The tags behind `upos_ids` 2, 3, ...
         deprel_labels: The relations behind `deprel_ids` 2, 3, ...
     """
 
     model_type = "syntax-bert"
     _auto_class = "AutoConfig"
-    readable_types: ClassVar[tuple[str, ...]] = (
-        "bert",
-        "syntax-bert",
-        "syntax-mbert",
-    )  # of checkpoints whose weights and fields it can take
+    # model types of the checkpoints whose weights and fields it can take
+    readable_types: ClassVar[tuple[str, ...]] = ("bert", "syntax-bert", "syntax-mbert")
 
     syntax_features: list[str] | tuple[str, ...] = ("upos",)
     graph_attention_layers: int = 0
@@ -94,8 +91,11 @@ class SyntaxBertConfig(BertConfig):
     @property
     def syntax_columns(self) -> tuple[str, ...]:
         """The columns that the model reads."""
-        features = {*self.syntax_features, *(self.graph_attention_features if self.graph_attention_layers else ())}
-        features |= {"upos"} if self.score_answer_sentences else set()
+        features = set(self.syntax_features)
+        if self.graph_attention_layers:
+            features.update(self.graph_attention_features)
+        if self.score_answer_sentences:
+            features.add("upos")
         columns = tuple(f"{feature}_ids" for feature in FEATURES if feature in features)
         needs_heads = self.graph_attention_layers or self.score_answer_sentences
         return (*columns, "head_positions") if needs_heads else columns
@@ -136,8 +136,8 @@ class SyntaxBertConfig(BertConfig):
         if not 0 <= self.syntax_dropout < 1:
             raise ValueError(f"syntax_dropout must be at least 0 and below 1, got {self.syntax_dropout!r}")
 
-    def validate_graph_attention(self):
-        """Checks the numbers of the graph attention against each other and the encoder's."""
+    def validate_sizes(self):
+        """Checks that numbers are not too small."""
         smallest = {
             "graph_attention_layers": 0,
             "graph_attention_heads": 1,
@@ -148,16 +148,21 @@ class SyntaxBertConfig(BertConfig):
         for name, least in smallest.items():
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)!r}")
+
+    def validate_graph_attention(self):
+        """Checks what the graph attention reads, and what needs it."""
         if not self.graph_attention_layers:
             if self.structure_loss_weight:
                 raise ValueError("structure_loss_weight needs graph attention: set graph_attention_layers")
-            return
-        if self.is_decoder:
-            raise ValueError(
-                "graph attention reads whole sentences: it cannot bias a decoder, is_decoder must be False"
-            )
-        if "upos" not in self.graph_attention_features:
+        elif "upos" not in self.graph_attention_features:
             raise ValueError(f'graph_attention_features must hold "upos", got {self.graph_attention_features!r}')
+        elif self.is_decoder:
+            raise ValueError("graph attention reads whole sentences and cannot bias a decoder: set is_decoder=False")
+
+    def validate_biased_heads(self):
+        """Checks the heads and layers that the graph attention biases."""
+        if not self.graph_attention_layers:
+            return
         if not 1 <= self.num_syntax_heads <= self.num_attention_heads:
             raise ValueError(
                 f"num_syntax_heads must be 1 to num_attention_heads={self.num_attention_heads}, "

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from .syntax_embeddings import FeatureTables
+
 __all__ = ["AttentionBiases", "GraphAttention", "GraphAttentionLayer"]
 
 
@@ -33,7 +35,7 @@ class GraphAttentionLayer(nn.Module):
             self.target = nn.Parameter(torch.empty(num_heads, head_size, 1))
 
     def forward(self, inputs: Tensor, adjacency: Tensor) -> Tensor:
-        """Attends from inputs `(B, T, D)`, or `(B, T, K · d)`, to `(B, T, K · d)` where adjacency `(B, T, T)` allows."""
+        """Attends from `(B, T, D)`, or `(B, T, K · d)`, to `(B, T, K · d)`, where adjacency `(B, T, T)` allows."""
         projected = self._heads(functional.linear(inputs, self.projection))  # (B, K, T, d)
         dropout = self.dropout if self.training else 0.0
         if self.form == "dot_product":
@@ -52,7 +54,7 @@ class GraphAttentionLayer(nn.Module):
         return tensor.unflatten(-1, (self.num_heads, self.head_size)).transpose(1, 2)
 
 
-class GraphAttention(nn.Module):
+class GraphAttention(FeatureTables):
     """A graph attention network over wordpieces, their tags and their tree.
 
     Args:
@@ -77,10 +79,7 @@ class GraphAttention(nn.Module):
         attention_dropout: float,
         dropout: float,
     ):
-        super().__init__()
-        self.features = tuple(vocabulary_sizes)
-        for feature, size in vocabulary_sizes.items():
-            self.register_parameter(feature, nn.Parameter(torch.empty(size, input_size)))
+        super().__init__(vocabulary_sizes, input_size)
         width = num_heads * head_size
         self.layers = nn.ModuleList(
             GraphAttentionLayer(width if layer else input_size, num_heads, head_size, form, attention_dropout)
@@ -91,9 +90,7 @@ class GraphAttention(nn.Module):
 
     def forward(self, word_embeddings: Tensor, columns: Mapping[str, Tensor], adjacency: Tensor) -> Tensor:
         """Reads wordpiece embeddings `(B, T, D)` and feature columns `(B, T)` over `(B, T, T)` to `(B, T, K · d)`."""
-        hidden = word_embeddings
-        for feature in self.features:
-            hidden = hidden + functional.embedding(columns[f"{feature}_ids"], self.get_parameter(feature))
+        hidden = word_embeddings + self.embed(columns)
         for layer in self.layers:
             hidden = self.dropout(layer(hidden, adjacency))
         return self.norm(hidden)
@@ -114,8 +111,8 @@ class AttentionBiases(nn.Module):
     def __init__(self, input_size: int, num_layers: int, width: int, has_constant: bool):
         super().__init__()
         self.num_layers, self.width = num_layers, width
-        self.weight = nn.Parameter(torch.zeros(num_layers * 2 * width, input_size))
-        self.constant = nn.Parameter(torch.zeros(num_layers * 2 * width)) if has_constant else None
+        self.weight = nn.Parameter(torch.empty(num_layers * 2 * width, input_size))
+        self.constant = nn.Parameter(torch.empty(num_layers * 2 * width)) if has_constant else None
 
     def forward(self, vectors: Tensor, keep: Tensor) -> Tensor:
         """Gives biases `(L, 2, B, T, S · h)` of vectors `(B, T, K · d)`; zero for the rows not kept, `(B, 1)`."""

@@ -1,9 +1,9 @@
 """BERT that reads Universal Dependencies: features in the embeddings, and graph attention that biases the encoder.
 
 Features: Sundararaman et al. 2021, https://arxiv.org/abs/1911.06156. Graph attention: Ahmad et al. 2021,
-https://arxiv.org/abs/2106.02134. Every model takes the syntax columns of a syntax tokenizer beside the arguments of its
-plain parent, each a LongTensor `(B, T)` for B sequences of T tokens. A new model loaded from a plain BERT checkpoint
-gives that checkpoint's outputs to the bit: what syntax adds is zero until training moves it.
+https://arxiv.org/abs/2106.02134. Every model takes the syntax columns of a syntax tokenizer beside the arguments of
+its plain parent, each a LongTensor `(B, T)` for B sequences of T tokens. A new model loaded from a plain BERT
+checkpoint gives that checkpoint's outputs to the bit: what syntax adds is zero until training moves it.
 """
 
 import functools
@@ -26,15 +26,16 @@ from transformers import initialization as init
 from transformers.modeling_outputs import ModelOutput, QuestionAnsweringModelOutput
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.models.bert.modeling_bert import BertSelfAttention, eager_attention_forward
+from transformers.utils import can_return_tuple
 
-from .answer_sentences import AnswerSentences, answer_sentence_loss, spread_over_sentences
+from .answer_sentences import AnswerSentences, answer_sentence_loss, read_sentences, spread_over_sentences
 from .configuration_syntax_bert import SyntaxBertConfig
-from .dependency_tree import dependency_adjacency, heads_of_rows, read_trees, sentence_roots
+from .dependency_tree import dependency_adjacency, read_trees
 from .graph_attention import AttentionBiases, GraphAttention, GraphAttentionLayer
 from .linear_chain_crf import LinearChainCRF
 from .pipeline_syntax_intent_and_slots import SyntaxIntentAndSlotsPipeline
 from .pipeline_syntax_question_answering import SyntaxQuestionAnsweringPipeline
-from .structure_loss import ReadTree, StructureProbe, structure_loss
+from .structure_loss import AttendedTrees, StructureProbe, structure_loss
 from .syntax_columns import SYNTAX_COLUMNS, check_ranges, check_shapes, needed_columns, with_syntax_columns
 from .syntax_embeddings import SyntaxEmbeddings, has_syntax
 
@@ -65,7 +66,8 @@ class SyntaxBertPreTrainedModel(BertPreTrainedModel):
 
     config_class = SyntaxBertConfig
     config: SyntaxBertConfig
-    auto_module, auto_classes = __name__.split(".")[-1], AUTO_CLASSES
+    auto_module = __name__.split(".")[-1]
+    auto_classes = AUTO_CLASSES
     custom_pipeline: tuple[str, type] | None = None  # task and class of one that transformers does not have
     accepts_loss_kwargs = False  # losses are means over a batch, and Trainer has to divide them when it accumulates
     _no_split_modules = ("BertEmbeddings", "BertLayer", "SyntaxEmbeddings", "GraphAttention", "AttentionBiases")
@@ -91,7 +93,7 @@ class SyntaxBertPreTrainedModel(BertPreTrainedModel):
     def save_pretrained(self, *args, **kwargs):
         """Saves weights, config and code; the config names every class of the family, so that any of them loads."""
         self.config.auto_map = {auto: f"{self.auto_module}.{name}" for auto, name in self.auto_classes.items()}
-        self.config.custom_pipelines = {}
+        self.config.custom_pipelines = {}  # without those of another head
         if self.custom_pipeline is not None:
             task, pipeline = self.custom_pipeline
             impl = f"{pipeline.__module__.split('.')[-1]}.{pipeline.__name__}"
@@ -108,10 +110,10 @@ class SyntaxSelfAttention(BertSelfAttention):
         self.bias_index = layers.index(layer_idx) if layer_idx in layers else None
         self.bias_targets = (0, 1) if config.syntax_bias == "query_key" else (1, 2)
 
-    def forward(self, hidden_states, attention_mask=None, cache=None, syntax_biases=None, **kwargs):
+    def forward(self, hidden_states, attention_mask=None, syntax_biases=None, **kwargs):
         """Attends as `BertSelfAttention` does, with `syntax_biases` `(L, 2, B, T, S · h)` added to its projections."""
         if syntax_biases is None or self.bias_index is None:
-            return super().forward(hidden_states, attention_mask, cache, **kwargs)
+            return super().forward(hidden_states, attention_mask, **kwargs)
         projections = [self.query(hidden_states), self.key(hidden_states), self.value(hidden_states)]  # (B, T, D)
         for target, bias in zip(self.bias_targets, syntax_biases[self.bias_index], strict=True):
             projections[target] = projections[target] + functional.pad(bias, (0, self.all_head_size - bias.size(-1)))
@@ -136,23 +138,23 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
         super().__init__(config, add_pooling_layer=add_pooling_layer)
         sizes = config.feature_vocabulary_sizes
         if config.syntax_features:
-            features = {name: size for name, size in sizes.items() if name in config.syntax_features}
+            features = {name: sizes[name] for name in config.syntax_features}
             self.syntax_embeddings = SyntaxEmbeddings(features, config.hidden_size)
         if config.graph_attention_layers:
             self.graph_attention = GraphAttention(
-                config.hidden_size,
-                config.graph_attention_layers,
-                config.graph_attention_heads,
-                config.graph_attention_head_size,
-                {name: size for name, size in sizes.items() if name in config.graph_attention_features},
-                config.graph_attention_form,
-                config.attention_probs_dropout_prob,
-                config.hidden_dropout_prob,
+                input_size=config.hidden_size,
+                num_layers=config.graph_attention_layers,
+                num_heads=config.graph_attention_heads,
+                head_size=config.graph_attention_head_size,
+                vocabulary_sizes={name: sizes[name] for name in config.graph_attention_features},
+                form=config.graph_attention_form,
+                attention_dropout=config.attention_probs_dropout_prob,
+                dropout=config.hidden_dropout_prob,
             )
             self.attention_biases = AttentionBiases(
-                config.graph_attention_size,
-                len(config.biased_layers),
-                config.num_syntax_heads * config.attention_head_size,
+                input_size=config.graph_attention_size,
+                num_layers=len(config.biased_layers),
+                width=config.num_syntax_heads * config.attention_head_size,
                 has_constant=config.syntax_bias == "key_value",
             )
             for index, layer in enumerate(self.encoder.layer):
@@ -172,24 +174,18 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
         subword_ids: Tensor | None = None,
         deprel_ids: Tensor | None = None,
         head_positions: Tensor | None = None,
-        trees_read: list[ReadTree] | None = None,
+        attended: list[AttendedTrees] | None = None,
         **kwargs,
     ):
         """Encodes sequences as `BertModel` does, with the syntax mechanisms of the config.
 
         Args:
-            input_ids: `(B, T)`, as the other arguments of `BertModel`.
-            attention_mask: `(B, T)`.
-            token_type_ids: `(B, T)`.
-            position_ids: `(B, T)`.
-            inputs_embeds: `(B, T, D)`, instead of `input_ids`.
             upos_ids: Part of speech, 0 padding, 1 none, 2 to 18.
             casing_ids: 0 none, 1 not capitalised, 2 capitalised.
             subword_ids: 0 none, 1 first, 2 middle, 3 last, 4 the whole word.
             deprel_ids: Relation to the head, 0 padding, 1 none, 2 to 38.
             head_positions: 0-based position of the head in the sequence.
-            trees_read: A list to which what the graph attention read is added.
-            kwargs: As in `BertModel`.
+            attended: A list to which the output of the graph attention is added.
 
         Raises:
             ValueError: If some but not all needed columns are given, or an id is out of range.
@@ -204,10 +200,10 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
             if self.training and self.config.syntax_dropout > 0:
                 keep = keep & (torch.rand(keep.shape, device=keep.device) >= self.config.syntax_dropout)
             if self.config.graph_attention_layers:
-                read = self.read_trees(inputs_embeds, columns)
-                kwargs["syntax_biases"] = self.attention_biases(read.vectors, keep)
-                if trees_read is not None:
-                    trees_read.append(read)
+                trees = self.attend_to_trees(inputs_embeds, columns)
+                kwargs["syntax_biases"] = self.attention_biases(trees.vectors, keep)
+                if attended is not None:
+                    attended.append(trees)
             if self.config.syntax_features:
                 inputs_embeds = inputs_embeds + self.syntax_embeddings(columns, keep)
             input_ids = None
@@ -220,11 +216,11 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
             **kwargs,
         )
 
-    def read_trees(self, word_embeddings: Tensor, columns: dict[str, Tensor]) -> ReadTree:
+    def attend_to_trees(self, word_embeddings: Tensor, columns: dict[str, Tensor]) -> AttendedTrees:
         """Runs the graph attention alone.
 
-        The structure loss does not train the word embeddings: the encoder, which shares them, would lose more by it
-        than it gains.
+        With a structure loss no gradient goes through it to the word embeddings: the encoder, which shares them, would
+        lose more by it than it gains.
 
         Args:
             word_embeddings: `(B, T, D)`.
@@ -236,7 +232,7 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
         tree = read_trees(columns["head_positions"], mask, self.config.max_position_embeddings)
         adjacency = dependency_adjacency(tree.dependency_distances, self.config.max_dependency_distance)
         vectors = self.graph_attention(word_embeddings, columns, adjacency)
-        return ReadTree(vectors, tree, mask & has_syntax(columns))
+        return AttendedTrees(vectors, tree, mask & has_syntax(columns))
 
     def check_columns(self, columns: dict[str, Tensor], shape: torch.Size) -> None:
         """Checks that columns have the shape `(B, T)` of the inputs and ids that there are."""
@@ -249,19 +245,16 @@ def with_syntax(forward: Callable) -> Callable:
     """Gives the `forward` of a task model the syntax columns, and its loss the structure loss."""
 
     @functools.wraps(forward)
-    def forward_with_loss(self, *args, return_dict: bool | None = None, **kwargs):
-        if not self.config.structure_loss_weight:
-            return forward(self, *args, return_dict=return_dict, **kwargs)
-        trees_read: list[ReadTree] = []
-        output = forward(self, *args, return_dict=True, trees_read=trees_read, **kwargs)
-        if output.loss is not None:
-            for read in trees_read:
-                distances, depths = self.structure_probe(read.vectors)
-                lost = structure_loss(distances, depths, read.tree, read.mask)
+    def forward_with_loss(self, *args, **kwargs):
+        attended: list[AttendedTrees] = []
+        output = forward(self, *args, return_dict=True, attended=attended, **kwargs)
+        if output.loss is not None and self.config.structure_loss_weight:
+            for trees in attended:
+                lost = structure_loss(*self.structure_probe(trees.vectors), trees.tree, trees.mask)
                 output.loss = output.loss + self.config.structure_loss_weight * lost
-        return self.as_asked(output, return_dict)
+        return output
 
-    return with_syntax_columns(forward_with_loss)
+    return with_syntax_columns(can_return_tuple(forward_with_loss))
 
 
 class SyntaxBertHead(SyntaxBertPreTrainedModel):
@@ -275,10 +268,6 @@ class SyntaxBertHead(SyntaxBertPreTrainedModel):
         if config.structure_loss_weight:
             self.structure_probe = StructureProbe(config.graph_attention_size, config.attention_head_size)
         self.post_init()
-
-    def as_asked(self, output: ModelOutput, return_dict: bool | None) -> ModelOutput | tuple:
-        """Gives the output as it is, or as a tuple if that is asked for, by default by the config."""
-        return output if (self.config.return_dict if return_dict is None else return_dict) else output.to_tuple()
 
 
 class SyntaxBertForSequenceClassification(SyntaxBertHead, BertForSequenceClassification):
@@ -351,30 +340,17 @@ class SyntaxBertForQuestionAnswering(SyntaxBertHead, BertForQuestionAnswering):
         inputs = (input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds)
         if not self.config.score_answer_sentences or kwargs.get("head_positions") is None:
             return super().forward(*inputs, start_positions, end_positions, **kwargs)
-        return_dict = kwargs.pop("return_dict", None)
-        outputs = self.bert(*inputs, return_dict=True, **kwargs)
+        outputs = self.bert(*inputs, **kwargs)
         start_logits, end_logits = self.qa_outputs(outputs.last_hidden_state).unbind(-1)
-        columns = {name: kwargs[name] for name in SYNTAX_COLUMNS if kwargs.get(name) is not None}
-        mask = (columns["upos_ids"] > 0) & has_syntax(columns)
-        sentences = sentence_roots(columns["head_positions"], mask, self.config.max_position_embeddings)
-        # tokens of a text that is not parsed hang from the anchor one by one: they are no sentences
-        positions = torch.arange(mask.size(1), device=mask.device)
-        is_anchor = heads_of_rows(columns["head_positions"], mask) == positions
-        mask = mask & ((columns["upos_ids"] > 1) | is_anchor).gather(1, sentences)
+        columns = {name: kwargs[name] for name in self.config.syntax_columns}
+        sentences, mask = read_sentences(columns, self.config.max_position_embeddings)
         scores = self.answer_sentences(outputs.last_hidden_state, sentences, mask)
         start_logits = start_logits + spread_over_sentences(scores, sentences, mask)
         loss = None
         if start_positions is not None and end_positions is not None:
-            length = start_logits.size(1)
-            # as in the parent, an answer outside the window counts for nothing
-            start, end = (positions.view(-1).clamp(0, length) for positions in (start_positions, end_positions))
-            start_loss = functional.cross_entropy(start_logits, start, ignore_index=length)
-            end_loss = functional.cross_entropy(end_logits, end, ignore_index=length)
-            loss = (start_loss + end_loss) / 2 + answer_sentence_loss(scores, sentences, mask, start)
-        output = QuestionAnsweringModelOutput(
-            loss, start_logits, end_logits, outputs.hidden_states, outputs.attentions
-        )
-        return self.as_asked(output, return_dict)
+            loss = self.loss_function(start_logits, end_logits, start_positions, end_positions)
+            loss = loss + answer_sentence_loss(scores, sentences, mask, start_positions.view(-1))
+        return QuestionAnsweringModelOutput(loss, start_logits, end_logits, outputs.hidden_states, outputs.attentions)
 
 
 @dataclass
@@ -409,9 +385,8 @@ class SyntaxBertForIntentAndSlots(SyntaxBertHead):
         super().__init__(config)
         if not config.intents:
             raise ValueError("a model for intents and slots needs the names of the intents: set config.intents")
-        self.dropout = nn.Dropout(
-            config.hidden_dropout_prob if config.classifier_dropout is None else config.classifier_dropout
-        )
+        dropout = config.hidden_dropout_prob if config.classifier_dropout is None else config.classifier_dropout
+        self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(config.hidden_size, config.num_labels)
         self.intent_classifier = nn.Linear(config.hidden_size, len(config.intents))
         if config.slot_decoder == "crf":
@@ -429,44 +404,45 @@ class SyntaxBertForIntentAndSlots(SyntaxBertHead):
         labels: Tensor | None = None,
         intent_labels: Tensor | None = None,
         word_mask: Tensor | None = None,
-        return_dict: bool | None = None,
         **kwargs,
     ) -> tuple[Tensor, ...] | IntentAndSlotsOutput:
         """Classifies a sentence and its tokens.
 
         Args:
-            input_ids: `(B, T)`, as the other arguments of `BertModel`.
-            attention_mask: `(B, T)`.
-            token_type_ids: `(B, T)`.
-            position_ids: `(B, T)`.
-            inputs_embeds: `(B, T, D)`, instead of `input_ids`.
             labels: Slot of each token, -100 where there is none, `(B, T)`.
             intent_labels: Intent of each sentence, `(B,)`.
             word_mask: 1 for the tokens that carry the slots of words, over which a CRF runs, `(B, T)`. By default
                 those labelled, or without labels all that are attended to.
-            return_dict: False for a tuple.
-            kwargs: Syntax columns, and as in `BertModel`.
         """
-        outputs = self.bert(
-            input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds, return_dict=True, **kwargs
-        )
+        outputs = self.bert(input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds, **kwargs)
         logits = self.classifier(self.dropout(outputs.last_hidden_state))
         intent_logits = self.intent_classifier(self.dropout(outputs.pooler_output))
-        if word_mask is None:
-            word_mask = attention_mask if labels is None else labels >= 0
-        word_mask = torch.ones_like(logits[..., 0]) if word_mask is None else word_mask
-        losses = []
-        if labels is not None and self.config.slot_decoder == "crf":
-            losses.append(self.crf.loss(logits, labels, labels >= 0))
-        elif labels is not None:
-            lost = functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
-            losses.append(lost / (labels >= 0).sum().clamp(min=1))
+        losses = [] if labels is None else [self.slot_loss(logits, labels)]
         if intent_labels is not None:
             losses.append(functional.cross_entropy(intent_logits, intent_labels.view(-1)))
-        slot_ids = logits.argmax(-1)
-        if self.config.slot_decoder == "crf" and not self.training:
-            slot_ids = torch.where(word_mask.bool(), self.crf.decode(logits, word_mask.bool()), slot_ids)
-        output = IntentAndSlotsOutput(
-            sum(losses) if losses else None, logits, intent_logits, slot_ids, outputs.hidden_states, outputs.attentions
+        if word_mask is None:
+            word_mask = attention_mask if labels is None else labels >= 0
+        return IntentAndSlotsOutput(
+            sum(losses) if losses else None,
+            logits,
+            intent_logits,
+            self.decode_slots(logits, word_mask),
+            outputs.hidden_states,
+            outputs.attentions,
         )
-        return self.as_asked(output, return_dict)
+
+    def slot_loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """Gives the mean loss of the words labelled, 0 without any, from logits `(B, T, S)` and labels `(B, T)`."""
+        is_word = labels >= 0
+        if self.config.slot_decoder == "crf":
+            return self.crf.loss(logits, labels, is_word)
+        lost = functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
+        return lost / is_word.sum().clamp(min=1)
+
+    def decode_slots(self, logits: Tensor, word_mask: Tensor | None) -> Tensor:
+        """Gives each token a slot, `(B, T)`; a CRF, which takes its time, is not run in training."""
+        likeliest = logits.argmax(-1)
+        if self.config.slot_decoder == "linear" or self.training:
+            return likeliest
+        is_word = torch.ones_like(likeliest, dtype=torch.bool) if word_mask is None else word_mask.bool()
+        return torch.where(is_word, self.crf.decode(logits, is_word), likeliest)

@@ -1,13 +1,14 @@
 """Multilingual BERT biased by graph attention over Universal Dependencies (Ahmad et al. 2021).
 
-https://arxiv.org/abs/2106.02134. The models are those of SyntaxBert with another configuration, and one that trains the
-graph attention alone. B sequences of T tokens.
+https://arxiv.org/abs/2106.02134. The models are those of SyntaxBert with another configuration, and one that trains
+the graph attention alone. B sequences of T tokens.
 """
 
 from dataclasses import dataclass
 
 from torch import Tensor
 from transformers.modeling_outputs import ModelOutput
+from transformers.utils import can_return_tuple
 
 from .configuration_syntax_mbert import SyntaxMBertConfig
 from .modeling_syntax_bert import (
@@ -22,7 +23,7 @@ from .modeling_syntax_bert import (
     SyntaxBertPreTrainedModel,
 )
 from .structure_loss import structure_loss
-from .syntax_columns import SYNTAX_COLUMNS, needed_columns, with_syntax_columns
+from .syntax_columns import with_syntax_columns
 
 __all__ = [
     "SyntaxMBertPreTrainedModel",
@@ -52,7 +53,8 @@ class SyntaxMBertPreTrainedModel(SyntaxBertPreTrainedModel):
 
     config_class = SyntaxMBertConfig
     config: SyntaxMBertConfig
-    auto_module, auto_classes = __name__.split(".")[-1], AUTO_CLASSES
+    auto_module = __name__.split(".")[-1]
+    auto_classes = AUTO_CLASSES
 
 
 class SyntaxMBertWithGAT(SyntaxMBertPreTrainedModel, SyntaxBertModel):
@@ -117,35 +119,26 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
         self.bert.graph_attention.requires_grad_(True)
 
     @with_syntax_columns
+    @can_return_tuple
     def forward(
-        self,
-        input_ids: Tensor | None = None,
-        inputs_embeds: Tensor | None = None,
-        return_dict: bool | None = None,
-        **kwargs,
+        self, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None, **kwargs
     ) -> tuple[Tensor, ...] | TreeReconstructionOutput:
-        """Predicts distances and depths.
-
-        Args:
-            input_ids: `(B, T)`.
-            inputs_embeds: Word embeddings `(B, T, D)`, instead of `input_ids`.
-            return_dict: False for a tuple.
-            kwargs: Syntax columns; what else a tokenizer makes is not needed.
+        """Predicts distances and depths; of what a tokenizer makes, only ids and syntax columns are needed.
 
         Raises:
-            ValueError: Without the syntax columns.
+            ValueError: Without the syntax columns, or without inputs.
         """
-        columns = needed_columns(self.config.syntax_columns, {name: kwargs.get(name) for name in SYNTAX_COLUMNS})
-        if columns is None:
-            raise ValueError(f"tree reconstruction needs the columns {list(self.config.syntax_columns)}")
+        missing = [name for name in self.config.syntax_columns if kwargs.get(name) is None]
+        if missing or (input_ids is None) == (inputs_embeds is None):
+            raise ValueError(
+                f"tree reconstruction needs input_ids or inputs_embeds, and the columns "
+                f"{list(self.config.syntax_columns)}; missing: {missing}"
+            )
+        columns = {name: kwargs[name] for name in self.config.syntax_columns}
         if inputs_embeds is None:
             inputs_embeds = self.bert.embeddings.word_embeddings(input_ids)
         self.bert.check_columns(columns, inputs_embeds.shape[:2])
-        read = self.bert.read_trees(inputs_embeds, columns)
-        distances, depths = self.structure_probe(read.vectors)
-        output = TreeReconstructionOutput(
-            self.config.structure_loss_weight * structure_loss(distances, depths, read.tree, read.mask),
-            distances,
-            depths,
-        )
-        return output.to_tuple() if return_dict is False else output
+        vectors, tree, mask = self.bert.attend_to_trees(inputs_embeds, columns)
+        distances, depths = self.structure_probe(vectors)
+        loss = self.config.structure_loss_weight * structure_loss(distances, depths, tree, mask)
+        return TreeReconstructionOutput(loss, distances, depths)

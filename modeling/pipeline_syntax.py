@@ -2,13 +2,14 @@
 
 import copy
 
-from transformers import Pipeline
+import torch
+from transformers import BatchEncoding, Pipeline
 
 __all__ = ["SyntaxPipeline"]
 
 
 class SyntaxPipeline(Pipeline):
-    """A pipeline on raw text, whose tokenizer pads on the right: a text of a batch is read as it is alone."""
+    """A pipeline on raw text, with nothing but a tokenizer, which pads on the right: BERT's pooler reads token 0."""
 
     _load_processor = False
     _load_image_processor = False
@@ -17,5 +18,15 @@ class SyntaxPipeline(Pipeline):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.tokenizer = copy.copy(self.tokenizer)  # the caller's stays as it is
+        self.tokenizer = copy.copy(self.tokenizer)
         self.tokenizer.padding_side = "right"
+
+    @property
+    def max_length(self) -> int:
+        """Longest sequence that model and tokenizer take, in wordpieces."""
+        return min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
+
+    def model_inputs(self, encoded: BatchEncoding, row: int) -> dict[str, torch.Tensor]:
+        """Gives what the model reads of one sequence, each `(1, T)`."""
+        names = [*self.tokenizer.model_input_names, *getattr(self.model.config, "syntax_columns", ())]
+        return {name: torch.tensor([encoded[name][row]]) for name in names if name in encoded}

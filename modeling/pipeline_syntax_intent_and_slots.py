@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import torch
 from transformers.utils import logging
@@ -18,9 +19,9 @@ WORD = re.compile(r"\w+|[^\w\s]")
 class SyntaxIntentAndSlotsPipeline(SyntaxPipeline):
     """Finds what a sentence asks for.
 
-    `pipe("Wake me at nine")` gives `{"intent", "score", "slots"}`, and each slot as `{"slot", "score", "word", "start",
-    "end"}` with 0-based characters of the text. Words are those of the tokenizer's parser; without a parser, runs of
-    letters and single punctuation marks.
+    `pipe("Wake me at nine")` gives `{"intent", "score", "slots"}`, and each slot as
+    `{"slot", "score", "word", "start", "end"}` with 0-based characters of the text. Words are those of the tokenizer's
+    parser; without a parser, runs of letters and single punctuation marks.
 
     Args:
         languages: Code of the language of the text, where the tokenizer has parsers of several.
@@ -36,28 +37,31 @@ class SyntaxIntentAndSlotsPipeline(SyntaxPipeline):
             raise ValueError(f"a sentence must be a text, got {inputs!r}")
         parser, options = getattr(self.tokenizer, "parser", None), {}
         if parser is not None:
-            (parse,) = parser.parse([inputs], [languages])
+            (parse,) = parser.parse([inputs], [languages], dependencies=self.tokenizer.needs_trees)
             spans = sorted(set(zip(parse.starts, parse.ends, strict=True)))
             options["parses"] = [in_words(parse, spans)]
         else:
             spans = [match.span() for match in WORD.finditer(inputs)]
-        words = [inputs[start:end] for start, end in spans]
         encoded = self.tokenizer(
-            [words],
+            [[inputs[start:end] for start, end in spans]],
             is_split_into_words=True,
             truncation=True,
-            max_length=min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length),
+            max_length=self.max_length,
             **options,
         )
+        if encoded.encodings[0].overflowing:
+            logger.warning(
+                f"a sentence of {len(spans)} words is longer than the model, its end is not read: {inputs:.80}"
+            )
         word_ids = encoded.word_ids(0)
-        num_read = len({word for word in word_ids if word is not None})
-        if words and max((word for word in word_ids if word is not None), default=-1) < len(words) - 1:
-            logger.warning(f"the text of {len(words)} words is longer than the model: the first {num_read} are read")
-        is_first = [word is not None and word_ids.index(word) == at for at, word in enumerate(word_ids)]
-        names = [*self.tokenizer.model_input_names, *getattr(self.model.config, "syntax_columns", ())]
-        features = {name: torch.tensor(encoded[name]) for name in names if name in encoded}
-        starts_and_ends = torch.tensor([[spans[word] if word is not None else (0, 0) for word in word_ids]])
-        return {**features, "word_mask": torch.tensor([is_first]).long(), "spans": starts_and_ends, "text": inputs}
+        is_first = [word is not None and word != before for before, word in pairwise([None, *word_ids])]
+        starts_and_ends = [spans[word] if word is not None else (0, 0) for word in word_ids]
+        return {
+            **self.model_inputs(encoded, 0),
+            "word_mask": torch.tensor([is_first]).long(),
+            "spans": torch.tensor([starts_and_ends]),
+            "text": inputs,
+        }
 
     def _forward(self, model_inputs):
         own = {name: model_inputs.pop(name) for name in ("spans", "text")}
@@ -78,7 +82,8 @@ class SyntaxIntentAndSlotsPipeline(SyntaxPipeline):
             start, end = model_outputs["spans"][0, at].tolist()
             score = scores[at, slot_id].item()
             if slot and prefix == "I" and slot == previous:
-                score, start = min(score, slots[-1]["score"]), slots.pop()["start"]
+                last = slots.pop()
+                score, start = min(score, last["score"]), last["start"]
             if slot:
                 slots.append({"slot": slot, "score": score, "word": text[start:end], "start": start, "end": end})
             previous = slot
@@ -86,7 +91,7 @@ class SyntaxIntentAndSlotsPipeline(SyntaxPipeline):
 
 
 def in_words(parse, spans: list[tuple[int, int]]):
-    """Moves a parse of a text to its tokens, joined by spaces, as a tokenizer reads given words."""
+    """Moves a parse of a text to its words, joined by spaces, as a tokenizer reads given words."""
     moved, position = {}, 0
     for start, end in spans:
         moved[start, end] = (position, position + end - start)

@@ -16,7 +16,8 @@ class SyntaxQuestionAnsweringPipeline(SyntaxPipeline, ChunkPipeline):
     """Finds the answer to a question in a context, window by window.
 
     `pipe(question="Who sleeps?", context="The cat sleeps.")` gives `{"score", "start", "end", "answer"}`, 0-based
-    characters of the context; a list of `{"question", "context"}` a list of them, and `top_k` above 1 lists of answers.
+    characters of the context; a list of `{"question", "context"}` gives a list of them, `top_k` above 1 lists of
+    answers.
 
     Args:
         max_seq_len: Longest window in wordpieces, the question included.
@@ -50,11 +51,11 @@ class SyntaxQuestionAnsweringPipeline(SyntaxPipeline, ChunkPipeline):
 
     def preprocess(self, inputs, max_seq_len=384, doc_stride=128, languages=None):  # noqa: D102
         question, context = (
-            inputs.get(name) if isinstance(inputs, dict) else None for name in ("question", "context")
+            (inputs.get("question"), inputs.get("context")) if isinstance(inputs, dict) else (None, None)
         )
         if not isinstance(question, str) or not isinstance(context, str):
             raise ValueError(f"question and context must be texts, got {inputs!r}")
-        longest = min(max_seq_len, self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
+        longest = min(max_seq_len, self.max_length)
         room = longest - len(self.tokenizer.tokenize(question)) - self.tokenizer.num_special_tokens_to_add(pair=True)
         if room < 1:
             raise ValueError(f"the question {question[:80]!r} leaves no room for a context in {longest} wordpieces")
@@ -69,13 +70,12 @@ class SyntaxQuestionAnsweringPipeline(SyntaxPipeline, ChunkPipeline):
             **({} if languages is None else {"languages": languages}),
         )
         num_windows = len(encoded["input_ids"])
-        names = [*self.tokenizer.model_input_names, *getattr(self.model.config, "syntax_columns", ())]
         for window in range(num_windows):
-            features = {name: torch.tensor([encoded[name][window]]) for name in names if name in encoded}
-            features["offset_mapping"] = torch.tensor([encoded["offset_mapping"][window]])
+            inputs = self.model_inputs(encoded, window)
+            inputs["offset_mapping"] = torch.tensor([encoded["offset_mapping"][window]])
             is_context = [sequence == 1 for sequence in encoded.sequence_ids(window)]
-            features["context_mask"] = torch.tensor([is_context]).long()
-            yield {"is_last": window == num_windows - 1, "context": context, **features}
+            inputs["context_mask"] = torch.tensor([is_context]).long()
+            yield {"is_last": window == num_windows - 1, "context": context, **inputs}
 
     def _forward(self, model_inputs):
         own = {name: model_inputs.pop(name) for name in ("is_last", "context", "offset_mapping", "context_mask")}

@@ -12,15 +12,15 @@ from torch.nn import functional
 
 from .dependency_tree import DependencyTree
 
-__all__ = ["ReadTree", "StructureProbe", "structure_loss"]
+__all__ = ["AttendedTrees", "StructureProbe", "structure_loss"]
 
 
-class ReadTree(NamedTuple):
-    """What graph attention made of a batch.
+class AttendedTrees(NamedTuple):
+    """What graph attention made of the trees of a batch.
 
     Args:
         vectors: Its output, `(B, T, W)`.
-        tree: The trees it read.
+        tree: The trees.
         mask: True for the tokens of sequences with syntax, `(B, T)`.
     """
 

@@ -3,7 +3,6 @@
 Shapes: B sequences, T tokens.
 """
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 
@@ -11,9 +10,9 @@ import torch
 from torch import Tensor
 from transformers.utils import logging
 
-logger = logging.get_logger(__name__)
-
 __all__ = ["SYNTAX_COLUMNS", "check_ranges", "check_shapes", "needed_columns", "with_syntax_columns"]
+
+logger = logging.get_logger(__name__)
 
 SYNTAX_COLUMNS = ("upos_ids", "casing_ids", "subword_ids", "deprel_ids", "head_positions")
 
@@ -23,11 +22,6 @@ def with_syntax_columns(forward: Callable) -> Callable:
 
     `Trainer` drops the columns of a data set that it does not see there.
     """
-
-    @functools.wraps(forward)
-    def forward_with_columns(self, *args, **kwargs):
-        return forward(self, *args, **kwargs)
-
     signature = inspect.signature(forward)
     *parameters, keywords = signature.parameters.values()
     columns = [
@@ -35,8 +29,8 @@ def with_syntax_columns(forward: Callable) -> Callable:
         for name in SYNTAX_COLUMNS
     ]
     signature = signature.replace(parameters=[*parameters, *columns, keywords])
-    setattr(forward_with_columns, "__signature__", signature)  # noqa: B010
-    return forward_with_columns
+    setattr(forward, "__signature__", signature)  # noqa: B010
+    return forward
 
 
 def needed_columns(needed: tuple[str, ...], given: Mapping[str, Tensor | None]) -> dict[str, Tensor] | None:
@@ -52,7 +46,7 @@ def needed_columns(needed: tuple[str, ...], given: Mapping[str, Tensor | None]) 
     if len(missing) < len(needed):
         raise ValueError(
             f"the model needs the columns {list(needed)}, but {missing} are missing: "
-            "call the tokenizer with columns=model.config.syntax_columns"
+            "load the tokenizer with columns=model.config.syntax_columns"
         )
     if not torch.compiler.is_compiling():
         logger.warning_once(
@@ -78,10 +72,10 @@ def check_ranges(columns: Mapping[str, Tensor], sizes: Mapping[str, int]) -> Non
     Raises:
         ValueError: Naming the column, the example and the value.
     """
+    if torch.compiler.is_compiling() or torch.jit.is_tracing():
+        return
     for name, column in columns.items():
-        if column.device.type != "cpu" or torch.compiler.is_compiling() or torch.jit.is_tracing():
-            return
-        if column.numel() == 0:
+        if column.device.type != "cpu" or column.numel() == 0:
             continue
         low, high = torch.aminmax(column)
         if low < 0 or high >= sizes[name]:

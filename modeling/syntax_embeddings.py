@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["SyntaxEmbeddings", "has_syntax"]
+__all__ = ["FeatureTables", "SyntaxEmbeddings", "has_syntax"]
 
 FIRST_TAG = {"upos_ids": 2, "casing_ids": 1, "subword_ids": 1, "deprel_ids": 2}  # ids below it say "none"
 
@@ -20,12 +20,12 @@ def has_syntax(columns: Mapping[str, Tensor]) -> Tensor:
     return torch.stack(tagged).any(0)
 
 
-class SyntaxEmbeddings(nn.Module):
-    """The sum of one embedding a feature; zero for padding and for every token of a row that is not kept.
+class FeatureTables(nn.Module):
+    """One embedding table a feature.
 
-    The tables start at zero (see `_init_weights` of the models), so that a pretrained model is unchanged until
-    training moves them. They are bare parameters: nothing draws random numbers for them, and a model with and one
-    without features start from the same weights under the same seed.
+    They are bare parameters, for which nothing draws random numbers: a model with and one without features start from
+    the same weights under the same seed. They are not in a ParameterDict, because `from_pretrained` passes over
+    modules that hold no parameter themselves.
 
     Args:
         vocabulary_sizes: Number of ids of each feature, ids 0 (padding) and 1 (none) included.
@@ -36,13 +36,24 @@ class SyntaxEmbeddings(nn.Module):
         super().__init__()
         self.features = tuple(vocabulary_sizes)
         for feature, size in vocabulary_sizes.items():
-            # not in a ParameterDict: from_pretrained passes over modules that hold no parameter themselves
-            self.register_parameter(feature, nn.Parameter(torch.zeros(size, width)))
+            self.register_parameter(feature, nn.Parameter(torch.empty(size, width)))
 
-    def forward(self, columns: Mapping[str, Tensor], keep: Tensor) -> Tensor:
-        """Sums the embeddings of feature columns `(B, T)` to `(B, T, D)`, for the rows kept, bool `(B, 1)`."""
-        embedded = sum(
+    def embed(self, columns: Mapping[str, Tensor]) -> Tensor:
+        """Sums the embeddings of feature columns `(B, T)` to `(B, T, D)`."""
+        first, *others = (
             functional.embedding(columns[f"{feature}_ids"], self.get_parameter(feature), padding_idx=0)
             for feature in self.features
         )
-        return embedded * keep.unsqueeze(-1)
+        return sum(others, first)
+
+
+class SyntaxEmbeddings(FeatureTables):
+    """The sum of one embedding a feature; zero for padding and for every token of a row that is not kept.
+
+    The tables start at zero (see `_init_weights` of the models), so that a pretrained model is unchanged until
+    training moves them.
+    """
+
+    def forward(self, columns: Mapping[str, Tensor], keep: Tensor) -> Tensor:
+        """Sums the embeddings of feature columns `(B, T)` to `(B, T, D)`, for the rows kept, bool `(B, 1)`."""
+        return self.embed(columns) * keep.unsqueeze(-1)

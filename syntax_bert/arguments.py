@@ -3,14 +3,16 @@
 import logging
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import transformers
 from transformers import HfArgumentParser, PreTrainedConfig, TrainingArguments
+from transformers.hf_argparser import HfArg
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
-from .parsers.catalogue import load_parser
+from .parsers import Parser
+from .parsers.catalogue import load_parser, named_parsers
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
 
 __all__ = [
@@ -18,6 +20,8 @@ __all__ = [
     "GraphAttentionArguments",
     "ModelArguments",
     "SyntaxArguments",
+    "SystemArguments",
+    "asked_to_evaluate",
     "check_sequence_length",
     "parse_arguments",
     "set_up_logging",
@@ -28,53 +32,75 @@ __all__ = [
 class ModelArguments:
     """The checkpoint, its features, and how texts are parsed."""
 
-    model_name_or_path: str = field(metadata={"help": "Checkpoint to fine-tune: a Hub name or a folder."})
-    syntax_features: list[str] | None = field(
+    model_name_or_path: str = HfArg(help="Checkpoint to fine-tune: a Hub name or a folder.")
+    syntax_features: list[str] | None = HfArg(
         default=None,
-        metadata={"help": "upos casing subword deprel: any of them; none for the plain model. Default: upos, or those "
-        "of a syntax checkpoint."},
-    )  # fmt: skip
-    syntax_dropout: float | None = field(
-        default=None, metadata={"help": "Probability that a training example is read without syntax."}
+        help="upos casing subword deprel: any of them; none for the plain model. Default: upos, or those "
+        "of a syntax checkpoint.",
     )
-    parser_beam_size: int | None = field(
-        default=None, metadata={"help": "UDPipe's beam; 1 is fastest, 5 the default."}
+    syntax_dropout: float | None = HfArg(
+        default=None, help="Probability that a training example is read without syntax."
     )
-    parse_workers: int = field(default=1, metadata={"help": "Processes that parse and encode."})
+    parser_beam_size: int | None = HfArg(default=None, help="UDPipe's beam; 1 is fastest, 5 the default.")
+    parse_workers: int = HfArg(default=1, help="Processes that parse and encode.")
 
     def config_options(self) -> dict[str, Any]:
         """Gives the config fields that are set here."""
         options: dict[str, Any] = {}
         features = self.syntax_features
         if features is not None:
-            features = features.split() if isinstance(features, str) else list(features)  # a string in a JSON file
             options["syntax_features"] = [] if features == ["none"] else features
         if self.syntax_dropout is not None:
             options["syntax_dropout"] = self.syntax_dropout
         return options
+
+    def named_parser(self) -> Parser | None:
+        """Makes the parser that is named; `None` if none is."""
+        raise NotImplementedError
+
+    def default_parser(self) -> Parser:
+        """Makes the parser of a plain checkpoint."""
+        raise NotImplementedError
+
+    def load_tokenizer(self, columns: Sequence[str]) -> SyntaxTokenizerFast:
+        """Loads the tokenizer of the checkpoint, to make these syntax columns.
+
+        Its parser is the one that is named, else that of a syntax checkpoint, else the English one.
+
+        Raises:
+            ValueError: If a syntax checkpoint carries no parser and none is named.
+        """
+        name = self.model_name_or_path
+        if not columns:
+            return SyntaxTokenizerFast.from_pretrained(name, columns=())
+        parser = self.named_parser()
+        if parser is None and "syntax" not in get_tokenizer_config(name):
+            parser = self.default_parser()
+        if parser is not None:
+            return SyntaxTokenizerFast.from_pretrained(name, parser=parser, columns=columns)
+        tokenizer = SyntaxTokenizerFast.from_pretrained(name, columns=columns, beam_size=self.parser_beam_size)
+        if tokenizer.parser is None:
+            raise ValueError(f"{name} carries no parser: name the one that it was trained with")
+        return tokenizer
 
 
 @dataclass
 class GraphAttentionArguments:
     """The graph attention; what is not set is as in the checkpoint, or in the paper."""
 
-    graph_attention_layers: int | None = field(default=None, metadata={"help": "Layers."})
-    graph_attention_heads: int | None = field(default=None, metadata={"help": "Heads."})
-    graph_attention_head_size: int | None = field(default=None, metadata={"help": "Width of each head."})
-    graph_attention_form: str | None = field(
-        default=None, metadata={"help": "dot_product (the paper's) or additive (the released code's)."}
+    graph_attention_layers: int | None = HfArg(default=None, help="Layers.")
+    graph_attention_heads: int | None = HfArg(default=None, help="Heads.")
+    graph_attention_head_size: int | None = HfArg(default=None, help="Width of each head.")
+    graph_attention_form: str | None = HfArg(
+        default=None, help="dot_product (the paper's) or additive (the released code's)."
     )
-    graph_attention_features: list[str] | None = field(default=None, metadata={"help": "upos, or upos deprel."})
-    max_dependency_distance: int | None = field(
-        default=None, metadata={"help": "Arcs between tokens that attend to each other."}
-    )
-    num_syntax_heads: int | None = field(default=None, metadata={"help": "Attention heads that it biases."})
-    syntax_layers: list[int] | None = field(default=None, metadata={"help": "Encoder layers that it biases, from 0."})
-    syntax_bias: str | None = field(
-        default=None, metadata={"help": "query_key (the paper's) or key_value (the released code's)."}
-    )
-    structure_loss_weight: float | None = field(
-        default=None, metadata={"help": "Weight of the loss by which it has to keep the tree; 0 for none."}
+    graph_attention_features: list[str] | None = HfArg(default=None, help="upos, or upos deprel.")
+    max_dependency_distance: int | None = HfArg(default=None, help="Arcs between tokens that attend to each other.")
+    num_syntax_heads: int | None = HfArg(default=None, help="Attention heads that it biases.")
+    syntax_layers: list[int] | None = HfArg(default=None, help="Encoder layers that it biases, from 0.")
+    syntax_bias: str | None = HfArg(default=None, help="query_key (the paper's) or key_value (the released code's).")
+    structure_loss_weight: float | None = HfArg(
+        default=None, help="Weight of the loss by which it has to keep the tree; 0 for none."
     )
 
     def graph_attention_options(self) -> dict[str, Any]:
@@ -87,42 +113,77 @@ class GraphAttentionArguments:
 class SyntaxArguments(ModelArguments):
     """The checkpoint, its syntax and the parser."""
 
-    parser: str | None = field(
+    parser: str | None = HfArg(
         default=None,
-        metadata={"help": "Language code of an embedded parser, a .udpipe file or a .conllu file. Default: the parser "
-        "that a syntax checkpoint carries; en for a plain one."},
-    )  # fmt: skip
+        help="Language code of an embedded parser, a .udpipe file or a .conllu file. Default: the parser "
+        "that a syntax checkpoint carries; en for a plain one.",
+    )
+
+    def named_parser(self) -> Parser | None:
+        """Makes the parser that is named; `None` if none is."""
+        return None if self.parser is None else load_parser(self.parser, self.parser_beam_size)
+
+    def default_parser(self) -> Parser:
+        """Makes the parser of a plain checkpoint."""
+        return load_parser("en", self.parser_beam_size)
+
+
+@dataclass
+class SystemArguments(ModelArguments):
+    """The checkpoint and its syntax, with parsers of several languages."""
+
+    mechanism: Literal["none", "features", "gat"] = HfArg(
+        default="gat", help="Graph attention, features in the embeddings, or the plain model."
+    )
+    parsers: list[str] | None = HfArg(
+        default=None,
+        help="LANGUAGE=FILE.udpipe, or only LANGUAGE for an embedded parser. Default: those that the checkpoint "
+        "carries; en for a plain one. Other languages are evaluated without syntax.",
+    )
+    syntax_learning_rate: float | None = HfArg(
+        default=None, help="Learning rate of the syntax weights. Default: that of all."
+    )
+    slot_decoder: str | None = HfArg(
+        default=None, help="Slot layer of intents and slots: linear or crf. Default: the checkpoint's, or linear."
+    )
+    system_name: str | None = HfArg(
+        default=None, help="Name of the system in tables and result files. Default: what it adds to the plain model."
+    )
+
+    def named_parser(self) -> Parser | None:
+        """Makes the parser of the languages that are named; `None` if none is."""
+        return None if self.parsers is None else named_parsers(self.parsers, self.parser_beam_size)
+
+    def default_parser(self) -> Parser:
+        """Makes the parser of a plain checkpoint."""
+        return named_parsers(["en"], self.parser_beam_size)
 
     def load_tokenizer(self, columns: Sequence[str]) -> SyntaxTokenizerFast:
-        """Loads the tokenizer of the checkpoint, to make these syntax columns; without columns it has no parser.
+        """Loads the tokenizer of the checkpoint, to make these syntax columns, with a parser of each language.
 
         Raises:
-            ValueError: If a syntax checkpoint carries no parser and none is named.
+            ValueError: If a syntax checkpoint carries no parser, or one without a language, and none is named.
         """
-        name = self.model_name_or_path
-        if self.parser is None:
-            tokenizer = SyntaxTokenizerFast.from_pretrained(name, columns=columns, beam_size=self.parser_beam_size)
-            if tokenizer.parser is not None or not columns:
-                return tokenizer
-            if "syntax" in get_tokenizer_config(name):
-                raise ValueError(f"{name} carries no parser: name the one it was trained with by --parser")
-        parser = load_parser(self.parser or "en", self.parser_beam_size) if columns else None
-        return SyntaxTokenizerFast.from_pretrained(name, parser=parser, columns=columns)
+        tokenizer = super().load_tokenizer(columns)
+        if columns and None in tokenizer.parser.paths:
+            name = self.model_name_or_path
+            raise ValueError(f"{name} carries a parser without a language: name it as --parsers LANGUAGE=FILE.udpipe")
+        return tokenizer
 
 
 @dataclass
 class ComparisonArguments:
     """Several seeds, with a baseline beside the syntax model."""
 
-    compare_baseline: bool = field(
-        default=False, metadata={"help": "Also train the plain model, through the same code, and compare."}
+    compare_baseline: bool = HfArg(
+        default=False, help="Also train the plain model, through the same code, and compare."
     )
-    seeds: list[int] | None = field(default=None, metadata={"help": "Seeds to train with. Default: --seed."})
-    results_dir: str | None = field(
+    seeds: list[int] | None = HfArg(default=None, help="Seeds to train with. Default: --seed.")
+    results_dir: str | None = HfArg(
         default=None,
-        metadata={"help": "Where each run's small JSON file goes; a run that is there is not repeated. "
-        "Default: OUTPUT_DIR/results."},
-    )  # fmt: skip
+        help="Where each run's small JSON file goes; a run that is there is not repeated. "
+        "Default: OUTPUT_DIR/results.",
+    )
 
 
 def check_sequence_length(max_seq_length: int, config: PreTrainedConfig) -> None:
@@ -139,10 +200,28 @@ def parse_arguments(*argument_classes: type, arguments: Sequence[str] | None = N
     parser = HfArgumentParser(argument_classes)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if len(arguments) == 1 and arguments[0].endswith(".json"):
-        return parser.parse_json_file(arguments[0])
-    if len(arguments) == 1 and arguments[0].endswith((".yaml", ".yml")):
-        return parser.parse_yaml_file(arguments[0])
-    return parser.parse_args_into_dataclasses(arguments)
+        parsed = parser.parse_json_file(arguments[0])
+    elif len(arguments) == 1 and arguments[0].endswith((".yaml", ".yml")):
+        parsed = parser.parse_yaml_file(arguments[0])
+    else:
+        parsed = parser.parse_args_into_dataclasses(arguments)
+    for each in parsed:
+        if not isinstance(each, TrainingArguments):
+            check_lists(each)
+    return parsed
+
+
+def asked_to_evaluate(args: TrainingArguments) -> bool:
+    """Tells whether --do_eval was given: --eval_strategy, which is about training, sets it too."""
+    return args.do_eval and args.eval_strategy == "no"
+
+
+def check_lists(arguments: Any) -> None:
+    """Refuses a text where a list belongs, which a JSON or YAML file may have: it would be read letter by letter."""
+    for each in fields(arguments):
+        value = getattr(arguments, each.name)
+        if isinstance(value, str) and "list[" in str(each.type):
+            raise ValueError(f"{each.name} takes a list, got the text {value!r}")
 
 
 def set_up_logging(training_args: TrainingArguments) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_rel
 
-__all__ = ["compare_systems", "comparison_markdown"]
+__all__ = ["compare_systems", "comparison_markdown", "p_text"]
 
 
 def compare_systems(scores: dict[str, dict[int, float]]) -> list[dict[str, Any]]:
@@ -33,7 +33,9 @@ def compare_systems(scores: dict[str, dict[int, float]]) -> list[dict[str, Any]]
     for system, by_seed in scores.items():
         values = list(by_seed.values())
         shared = [seed for seed in by_seed if seed in baseline]
-        difference, p_value = _paired([by_seed[seed] for seed in shared], [baseline[seed] for seed in shared])
+        difference, p_value = paired_difference(
+            [by_seed[seed] for seed in shared], [baseline[seed] for seed in shared]
+        )
         rows.append(
             {
                 "system": system,
@@ -47,7 +49,7 @@ def compare_systems(scores: dict[str, dict[int, float]]) -> list[dict[str, Any]]
     return rows
 
 
-def _paired(values: list[float], baseline: list[float]) -> tuple[float | None, float | None]:
+def paired_difference(values: list[float], baseline: list[float]) -> tuple[float | None, float | None]:
     """Gives the mean difference and the p-value, each None where it is undefined."""
     if not values:
         return None, None
@@ -57,25 +59,19 @@ def _paired(values: list[float], baseline: list[float]) -> tuple[float | None, f
 
 
 def comparison_markdown(rows: list[dict[str, Any]], metric: str) -> str:
-    """Writes the rows of `compare_systems` as a Markdown table.
-
-    Scores are shown in percent points, unless a mean outside [-1, 1] tells that they already are.
-    """
-    scale = 1 if any(abs(row["mean"]) > 1 for row in rows) else 100
-    lines = [
-        f"| system | seeds | {metric}{' ×100' if scale == 100 else ''} | difference | p |",
-        "|---|--:|--:|--:|--:|",
-    ]
+    """Writes the rows of `compare_systems` as a Markdown table, scores in percent points."""
+    lines = [f"| system | seeds | {metric} ×100 | difference | p |", "|---|--:|--:|--:|--:|"]
     for row in rows:
-        mean = f"{scale * row['mean']:.2f}"
+        mean = f"{100 * row['mean']:.2f}"
         if row["std"] is not None:
-            mean += f" ± {scale * row['std']:.2f}"
-        difference = "–" if row["difference"] is None else f"{scale * row['difference']:+.2f}"
-        lines.append(f"| {row['system']} | {row['num_seeds']} | {mean} | {difference} | {_p_text(row['p_value'])} |")
+            mean += f" ± {100 * row['std']:.2f}"
+        difference = "–" if row["difference"] is None else f"{100 * row['difference']:+.2f}"
+        lines.append(f"| {row['system']} | {row['num_seeds']} | {mean} | {difference} | {p_text(row['p_value'])} |")
     return "\n".join(lines) + "\n"
 
 
-def _p_text(p_value: float | None) -> str:
+def p_text(p_value: float | None) -> str:
+    """Writes a p-value with three decimals, a dash for none."""
     if p_value is None:
         return "–"
     return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"

@@ -1,31 +1,90 @@
-"""From what a model predicts in each language to scores, predictions and tables."""
+"""Cross-lingual transfer: encoding in many languages, and from what a model predicts in each to its scores."""
 
-import csv
-from collections.abc import Collection, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import numpy as np
 from datasets import Dataset
-from transformers import PreTrainedConfig
+from transformers import PreTrainedConfig, Trainer
 
-from .comparison import compare_systems
-from .cross_lingual_metrics import XtremeMetric
+from .cross_lingual_metrics import XTREME_METRICS, XtremeMetric
+from .data.glue import config_labels
+from .data.xtreme_predictions import write_predictions
 from .data.xtreme_tasks import XtremeData
-from .experiments import Metrics, save_json, scores_by_seed
+from .encoding import encode_dataset, encode_questions, encode_texts, encode_words, known_labels
+from .experiments import Metrics
 from .modeling.answer_spans import AnswerWindow, best_spans
+from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
+from .training import SYNTAX_MODULES, predict
 
 __all__ = [
     "check_trained",
     "decode_predictions",
-    "language_markdown",
-    "language_rows",
+    "encode_task",
+    "evaluate_languages",
     "language_scores",
-    "write_language_tables",
+    "limit_rows",
+    "parsed_languages",
 ]
 
-UNPARSED = "†"
-SYNTAX_PARTS = ("syntax_embeddings", "graph_attention", "attention_biases", "answer_sentences", "crf")
+ENCODERS: dict[str, Callable[..., dict[str, list]]] = {"pair": encode_texts, "question-answering": encode_questions}
+
+
+def limit_rows(data: XtremeData, max_train_samples: int | None, max_eval_samples: int | None) -> XtremeData:
+    """Leaves of the training data a fixed random choice of rows, and of what is evaluated the first ones."""
+    for option, number in (("--max_train_samples", max_train_samples), ("--max_eval_samples", max_eval_samples)):
+        if number is not None and number < 1:
+            raise ValueError(f"{option} must be at least 1, got {number}")
+    train, evaluation = data.train, data.evaluation
+    if train is not None and max_train_samples is not None:
+        train = train.shuffle(seed=0).select(range(min(max_train_samples, len(train))))
+    if max_eval_samples is not None:
+        evaluation = {key: rows.select(range(min(max_eval_samples, len(rows)))) for key, rows in evaluation.items()}
+    return dataclasses.replace(data, train=train, evaluation=evaluation)
+
+
+def parsed_languages(tokenizer: SyntaxTokenizerFast) -> Collection[str]:
+    """Lists the languages that a tokenizer has parsers of; none if it makes no syntax columns."""
+    return tokenizer.parser.paths.keys() if tokenizer.syntax_columns else ()
+
+
+def encode_task(
+    data: XtremeData,
+    train_language: str,
+    splits: Iterable[str],
+    tokenizer: SyntaxTokenizerFast,
+    max_length: int,
+    workers: int,
+) -> dict[str, Dataset]:
+    """Parses and encodes splits of a task; texts in languages without a parser are not parsed.
+
+    Args:
+        data: The task.
+        train_language: Language of training and validation data.
+        splits: "train", "validation", or what `data.evaluation` has.
+        tokenizer: A syntax tokenizer with a parser of several languages.
+        max_length: Longest sequence in wordpieces.
+        workers: Number of processes.
+    """
+    parsed = parsed_languages(tokenizer)
+    own = {"train": data.train, "validation": data.validation}
+    options = {"columns": ("text", "text_pair")} if data.kind == "pair" else {}
+    encoded = {}
+    for split in splits:
+        rows, languages = own.get(split) or data.evaluation[split], data.languages.get(split, (train_language,) * 2)
+        encoded[split] = encode_dataset(
+            rows,
+            tokenizer,
+            ENCODERS.get(data.kind, encode_words),
+            max_length,
+            workers,
+            languages=tuple(language if language in parsed else None for language in languages),
+            **options,
+        )
+    return encoded
 
 
 def check_trained(
@@ -43,12 +102,41 @@ def check_trained(
     if missing - {"bert"}:
         raise ValueError(f"{checkpoint} has no trained {', '.join(sorted(missing - {'bert'}))}: add --do_train")
     names = {*loaded["missing_keys"], *loaded["unexpected_keys"]}
-    different = [part for part in SYNTAX_PARTS if any(part in name.split(".") for name in names)]
+    parts = (*SYNTAX_MODULES, "crf")
+    different = [part for part in parts if any(part in name.split(".") for name in names)]
     if different:
         raise ValueError(f"{checkpoint} was trained with another --mechanism or its options: see {different}")
-    labels = [name for _, name in sorted(config.id2label.items())]
+    labels = config_labels(config) or []
     if data.labels and labels != data.labels[: len(labels)]:
         raise ValueError(f"{checkpoint} has the labels {labels}, but {data.task_name} has {data.labels}")
+
+
+def evaluate_languages(
+    trainer: Trainer, data: XtremeData, encoded: dict[str, Dataset], directory: Path | None
+) -> Metrics:
+    """Scores a model in every language, or pair of languages, and on average.
+
+    Args:
+        trainer: Holds the model.
+        data: The task.
+        encoded: All that is evaluated, encoded.
+        directory: Where predictions are written; `None` for nowhere.
+
+    Returns:
+        `eval_LANGUAGE_METRIC`, and `eval_mean_METRIC` over the languages.
+    """
+    config = trainer.model.config
+    metrics: Metrics = {}
+    for key in data.evaluation:
+        rows = known_labels(encoded[key], config.num_labels, len(config.intents))
+        predictions = decode_predictions(data, key, encoded[key], predict(trainer, rows, f"eval_{key}"))
+        scores = language_scores(data, key, predictions)
+        metrics |= {f"eval_{key}_{name}": score for name, score in scores.items()}
+        if directory is not None:
+            write_predictions(data, key, predictions, directory)
+    for name in XTREME_METRICS[data.task_name]:
+        metrics[f"eval_mean_{name}"] = mean(metrics[f"eval_{key}_{name}"] for key in data.evaluation)
+    return metrics
 
 
 def decode_predictions(data: XtremeData, key: str, encoded: Dataset, outputs: Any) -> list[Any]:
@@ -97,7 +185,7 @@ def decode_answers(rows: Dataset, encoded: Dataset, start_logits: np.ndarray, en
     for window, (row, offsets, context_mask) in enumerate(columns):
         length = len(offsets)
         logits = (start_logits[window, :length], end_logits[window, :length])
-        windows[row].append(AnswerWindow(*logits, np.array(offsets), np.array(context_mask)))
+        windows[row].append(AnswerWindow(*logits, offsets, context_mask))
     answers = []
     for context, own in zip(rows["context"], windows, strict=True):
         spans = best_spans(context, own)
@@ -126,86 +214,3 @@ def language_scores(data: XtremeData, key: str, predictions: Sequence[Any]) -> M
         )
     metric = XtremeMetric(config_name=data.task_name, keep_in_memory=True)
     return metric.compute(predictions=predictions, references=references, **options)
-
-
-def write_language_tables(
-    measured: Mapping[str, Mapping[int, Metrics]], metric: str, unparsed: Sequence[str], folder: Path
-) -> str:
-    """Writes `languages.json`, `.csv` and `.md`: the mean over seeds of one metric, by system and language.
-
-    With several systems each is compared with the first, the baseline: the mean paired difference, and the p-value of
-    a two-sided paired t-test, not corrected for the number of comparisons.
-
-    Args:
-        measured: Metrics by system and seed, named `eval_LANGUAGE_METRIC`, those of the mean over languages too.
-        metric: The metric.
-        unparsed: Languages (or pairs) that were evaluated without syntax.
-        folder: Where to write.
-
-    Returns:
-        The Markdown table.
-
-    Raises:
-        ValueError: If nothing was measured by this metric.
-    """
-    rows = language_rows(measured, metric, unparsed)
-    folder.mkdir(parents=True, exist_ok=True)
-    save_json(folder / "languages.json", rows)
-    with open(folder / "languages.csv", "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    table = language_markdown(rows, metric)
-    (folder / "languages.md").write_text(table, encoding="utf-8")
-    return table
-
-
-def language_rows(
-    measured: Mapping[str, Mapping[int, Metrics]], metric: str, unparsed: Sequence[str] = ()
-) -> list[dict[str, Any]]:
-    """Compares the systems in each language; the arguments are those of `write_language_tables`."""
-    names = [name for by_seed in measured.values() for metrics in by_seed.values() for name in metrics]
-    wanted = [name for name in dict.fromkeys(names) if name.startswith("eval_") and name.endswith(f"_{metric}")]
-    rows = []
-    for name in wanted:
-        language = name.removeprefix("eval_").removesuffix(f"_{metric}")
-        for row in compare_systems(scores_by_seed(measured, name)):
-            rows.append({"language": language, "metric": metric, "without_syntax": language in unparsed, **row})
-    if not rows:
-        raise ValueError(f"no {metric!r} was measured in any language")
-    return rows
-
-
-def language_markdown(rows: Sequence[Mapping[str, Any]], metric: str) -> str:
-    """Writes rows of language and system as a Markdown table with one line a system, in percent points."""
-    languages = list(dict.fromkeys(row["language"] for row in rows))
-    systems = list(dict.fromkeys(row["system"] for row in rows))
-    cells = {(row["system"], row["language"]): row for row in rows}
-    marked = {row["language"] for row in rows if row["without_syntax"]}
-    titles = [language + (UNPARSED if language in marked else "") for language in languages]
-    lines = [f"| {metric} ×100 | seeds | {' | '.join(titles)} |", "|---|--:|" + "--:|" * len(languages)]
-    for system in systems:
-        own = [cells.get((system, language)) for language in languages]
-        seeds = max(cell["num_seeds"] for cell in own if cell is not None)
-        lines.append(f"| {system} | {seeds} | {' | '.join(map(score_text, own))} |")
-    for system in systems[1:]:
-        own = [cells.get((system, language)) for language in languages]
-        lines.append(f"| {system}, difference (p) | | {' | '.join(map(difference_text, own))} |")
-    if marked:
-        lines += ["", f"{UNPARSED} without syntax: there is no parser."]
-    return "\n".join(lines) + "\n"
-
-
-def score_text(cell: Mapping[str, Any] | None) -> str:
-    """Writes a mean and a standard deviation."""
-    if cell is None:
-        return "–"
-    return f"{100 * cell['mean']:.1f}" + ("" if cell["std"] is None else f" ± {100 * cell['std']:.1f}")
-
-
-def difference_text(cell: Mapping[str, Any] | None) -> str:
-    """Writes a difference from the baseline and its p-value."""
-    if cell is None or cell["difference"] is None:
-        return "–"
-    p_value = "–" if cell["p_value"] is None else f"{cell['p_value']:.3f}"
-    return f"{100 * cell['difference']:+.1f} ({p_value})"

@@ -14,10 +14,11 @@ from typing import Any
 
 import evaluate
 import numpy as np
-from datasets import Features, Value
-from datasets import Sequence as ListOf
+from datasets import Features, List, Value
 from seqeval.metrics.sequence_labeling import precision_recall_fscore_support
 from sklearn.metrics import accuracy_score
+
+from .data.xtreme_tasks import XTREME_TASKS, Kind
 
 __all__ = [
     "MLQA_LANGUAGES",
@@ -45,17 +46,7 @@ XTREME_METRICS: dict[str, tuple[str, ...]] = {
     "mtop": INTENT_METRICS,
     "xsid": INTENT_METRICS,
 }
-XTREME_PRIMARY_METRIC: dict[str, str] = {
-    "xnli": "accuracy",
-    "pawsx": "accuracy",
-    "panx": "f1",
-    "conll": "f1",
-    "udpos": "f1",
-    "xquad": "f1",
-    "mlqa": "f1",
-    "mtop": "exact_match",
-    "xsid": "exact_match",
-}
+XTREME_PRIMARY_METRIC = {task: "f1" if "f1" in names else names[-1] for task, names in XTREME_METRICS.items()}
 
 ARTICLES = {
     "en": "a an the",
@@ -63,7 +54,7 @@ ARTICLES = {
     "de": "ein eine einen einem eines einer der die das den dem des",
     "vi": "của là cái chiếc những",
 }
-MLQA_LANGUAGES = ("ar", "de", "en", "es", "hi", "vi", "zh")
+MLQA_LANGUAGES = XTREME_TASKS["mlqa"].languages
 PUNCTUATION = set(string.punctuation)
 UNICODE_PUNCTUATION = PUNCTUATION | {
     chr(code) for code in range(sys.maxunicode) if unicodedata.category(chr(code)).startswith("P")
@@ -200,6 +191,14 @@ def intent_and_slot_scores(
     return {"intent_accuracy": float(np.mean(right)), "slot_f1": slot_f1, "exact_match": float(np.mean(all_right))}
 
 
+SCORERS: dict[Kind, Callable[..., dict[str, float]]] = {
+    "pair": class_scores,
+    "tagging": entity_scores,
+    "question-answering": answer_scores,
+    "intent-and-slots": intent_and_slot_scores,
+}
+
+
 class XtremeMetric(evaluate.Metric):
     """The scores of one cross-lingual task: `XtremeMetric(config_name="panx")`.
 
@@ -214,13 +213,14 @@ class XtremeMetric(evaluate.Metric):
     def _info(self) -> evaluate.MetricInfo:
         if self.config_name not in XTREME_METRICS:
             raise ValueError(f"unknown task {self.config_name!r}; known tasks: {', '.join(XTREME_METRICS)}")
-        text, texts = Value("string"), ListOf(Value("string"))
-        features: dict[tuple[str, ...], tuple[Any, Any]] = {
-            ("accuracy",): (Value("int64"), Value("int64")),
-            ("exact_match", "f1"): (text, texts),
-            INTENT_METRICS: ({"intent": text, "tags": texts},) * 2,
+        text, texts = Value("string"), List(Value("string"))
+        features: dict[Kind, tuple[Any, Any]] = {
+            "pair": (Value("int64"), Value("int64")),
+            "tagging": (texts, texts),
+            "question-answering": (text, texts),
+            "intent-and-slots": ({"intent": text, "tags": texts},) * 2,
         }
-        predictions, references = features.get(XTREME_METRICS[self.config_name], (texts, texts))
+        predictions, references = features[XTREME_TASKS[self.config_name].kind]
         return evaluate.MetricInfo(
             description=f"Scores for {self.config_name}: {', '.join(XTREME_METRICS[self.config_name])}.",
             citation="Hu et al. (2020). XTREME: A Massively Multilingual Multi-task Benchmark. ICML.",
@@ -231,14 +231,14 @@ class XtremeMetric(evaluate.Metric):
     def _compute(
         self, predictions: Sequence[Any], references: Sequence[Any], language: str | None = None
     ) -> dict[str, float]:
-        names = XTREME_METRICS[self.config_name]
-        if names == INTENT_METRICS:
-            both = [[(row["intent"], row["tags"]) for row in side] for side in (references, predictions)]
-            return intent_and_slot_scores(*both)
-        if self.config_name == "mlqa" and language is None:
-            raise ValueError("MLQA's rules depend on the language; give compute(..., language='de')")
-        if names == ("exact_match", "f1"):
-            return answer_scores(references, predictions, language if self.config_name == "mlqa" else None)
-        scorers: dict[str, Callable[..., dict[str, float]]] = {"udpos": upos_scores, "xnli": class_scores}
-        scorers["pawsx"] = class_scores
-        return scorers.get(self.config_name or "", entity_scores)(references, predictions)
+        if self.config_name == "mlqa":
+            if language is None:
+                raise ValueError("MLQA's rules depend on the language; give compute(..., language='de')")
+            return answer_scores(references, predictions, language)
+        if self.config_name == "udpos":
+            return upos_scores(references, predictions)
+        kind = XTREME_TASKS[self.config_name].kind
+        if kind == "intent-and-slots":
+            sides = (references, predictions)
+            references, predictions = ([(row["intent"], row["tags"]) for row in side] for side in sides)
+        return SCORERS[kind](references, predictions)

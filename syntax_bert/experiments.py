@@ -1,36 +1,32 @@
 """Runs of several systems with several seeds: what was measured is kept, compared, and never measured twice."""
 
 import copy
-import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
-from datasets import Dataset
 from transformers import TrainingArguments, set_seed
 
 from .arguments import ComparisonArguments
 from .comparison import compare_systems, comparison_markdown
-from .modeling.configuration_syntax_bert import FEATURES
-from .plots import plot_seeds
+from .digests import file_digest
+from .plots import check_matplotlib, plot_seeds
 from .training import last_checkpoint
 
 __all__ = [
+    "check_comparison",
     "compare_runs",
-    "dataset_digest",
     "describe_model",
     "describe_parser",
-    "file_digest",
     "run_over_seeds",
     "save_json",
     "scores_by_seed",
-    "systems_to_run",
 ]
 
 Metrics = dict[str, float]
@@ -38,17 +34,23 @@ Metrics = dict[str, float]
 logger = logging.getLogger(__name__)
 
 
-def systems_to_run(features: Sequence[str], compare_baseline: bool) -> dict[str, list[str]]:
-    """Names the systems to train, with the features of each in the config's order; the baseline comes first.
+def check_comparison(num_systems: int, comparison_args: ComparisonArguments, args: TrainingArguments) -> None:
+    """Checks, before data are read, that several systems or seeds can be compared.
 
     Raises:
-        ValueError: If the plain model would be compared with itself.
+        ValueError: If there is nothing to train or to compare by, or one run is resumed for all.
+        ImportError: If there is nothing to plot with.
     """
-    ordered = [feature for feature in FEATURES if feature in features]
-    if compare_baseline and not ordered:
-        raise ValueError("there is nothing to compare the plain model with: give --syntax_features")
-    systems = {"+".join(ordered) or "plain": ordered}
-    return {"plain": [], **systems} if compare_baseline else systems
+    num_runs = num_systems * len(comparison_args.seeds or [args.seed])
+    if num_runs == 1:
+        return
+    if not args.do_train:
+        raise ValueError("a comparison of systems or seeds trains them: add --do_train")
+    if num_systems > 1 and not args.do_eval:
+        raise ValueError("a comparison of systems needs validation data and --do_eval")
+    if args.resume_from_checkpoint:
+        raise ValueError("each of several runs resumes from its own last checkpoint: omit --resume_from_checkpoint")
+    check_matplotlib()
 
 
 def run_over_seeds(
@@ -74,18 +76,11 @@ def run_over_seeds(
         Metrics by system and seed.
 
     Raises:
-        ValueError: If the results folder or the output folder holds a run with other settings, if there is nothing to
-            train or to compare by.
+        ValueError: If the results folder or the output folder holds a run with other settings.
     """
     seeds = comparison_args.seeds or [training_args.seed]
     runs = [(system, seed) for system in systems for seed in seeds]
-    if len(runs) > 1 and not training_args.do_train:
-        raise ValueError("a comparison of systems or seeds trains them: add --do_train")
-    if len(systems) > 1 and not training_args.do_eval:
-        raise ValueError("a comparison of systems needs validation data and --do_eval")
-    if len(runs) > 1 and training_args.resume_from_checkpoint:
-        raise ValueError("each of several runs resumes from its own last checkpoint: omit --resume_from_checkpoint")
-    output_dir = Path(str(training_args.output_dir))
+    output_dir = Path(training_args.output_dir)
     results_dir = Path(comparison_args.results_dir or output_dir / "results")
     measured: dict[str, dict[int, Metrics]] = {system: {} for system in systems}
     for system, seed in runs:
@@ -117,13 +112,13 @@ def compare_runs(
     """
     scores = scores_by_seed(measured, metric)
     if sum(map(len, scores.values())) > 1 and args.should_save:
-        folder = Path(str(args.output_dir))
+        folder = Path(args.output_dir)
         rows = compare_systems(scores)
         save_json(folder / "comparison.json", rows)
         table = comparison_markdown(rows, metric)
         (folder / "comparison.md").write_text(table, encoding="utf-8")
-        plot_seeds(scores, metric, folder / "seeds.png")
         print(table)
+        plot_seeds(scores, metric, folder / "seeds.png")
     return scores
 
 
@@ -131,12 +126,12 @@ def run_once(
     file: Path,
     described: Mapping[str, Any],
     args: TrainingArguments,
-    run: Callable[[TrainingArguments], dict[str, float]],
-) -> dict[str, float]:
+    run: Callable[[TrainingArguments], Metrics],
+) -> Metrics:
     """Runs one system with one seed, unless the file of its results is there; gives its metrics.
 
-    A run that trains first notes its settings as `run.json` in its output folder, whose checkpoints are resumed only by
-    a run with the same.
+    A run that trains first notes its settings as `run.json` in its output folder, whose checkpoints are resumed only
+    by a run with the same.
 
     Raises:
         ValueError: If what is recorded is of other settings, damaged, or without the evaluation that is asked for.
@@ -169,19 +164,6 @@ def run_once(
     return metrics
 
 
-def file_digest(path: str | Path) -> str:
-    """Gives the first digits of the SHA-256 of a file."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
-
-
-def dataset_digest(dataset: Dataset | None) -> str | None:
-    """Gives the first digits of the SHA-256 of a data set's rows."""
-    if dataset is None:
-        return None
-    rows = (json.dumps(row, sort_keys=True).encode() for row in dataset)
-    return hashlib.sha256(b"\n".join(rows)).hexdigest()[:16]
-
-
 def describe_model(name_or_path: str) -> dict[str, Any]:
     """Names a checkpoint, a folder with the digests of its weights, its config and its tokenizer."""
     folder = Path(name_or_path)
@@ -193,10 +175,15 @@ def describe_model(name_or_path: str) -> dict[str, Any]:
 
 
 def describe_parser(parser: Any) -> dict[str, Any]:
-    """Names a parser's files with their digests, and its beam, as they are to be found in the results of a run."""
+    """Names a parser's files with their digests, by language where there are several, and its beam.
+
+    Nothing for no parser, as they are to be found in the results of a run.
+    """
+    if parser is None:
+        return {}
     paths = getattr(parser, "paths", ())
-    files = paths.values() if isinstance(paths, Mapping) else paths
-    digests = {Path(path).name: file_digest(path) for path in files}
+    named = paths.items() if isinstance(paths, Mapping) else ((None, path) for path in paths)
+    digests = {language or Path(path).name: file_digest(path) for language, path in named}
     return {"parser": digests or type(parser).__name__, "beam_size": getattr(parser, "beam_size", None)}
 
 

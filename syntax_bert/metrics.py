@@ -20,7 +20,6 @@ GLUE_METRICS: dict[str, tuple[str, ...]] = {
     "stsb": ("pearson", "spearmanr"),
     "qqp": ("accuracy", "f1"),
     "mnli": ("accuracy",),
-    "mnli_mismatched": ("accuracy",),
     "qnli": ("accuracy",),
     "rte": ("accuracy",),
     "wnli": ("accuracy",),
@@ -28,19 +27,19 @@ GLUE_METRICS: dict[str, tuple[str, ...]] = {
 PRIMARY_METRIC: dict[str, str] = {task: "f1" if "f1" in names else names[0] for task, names in GLUE_METRICS.items()}
 
 
-def _correlation(correlate: Callable[..., Any], references: Sequence[float], predictions: Sequence[float]) -> float:
+def correlation(correlate: Callable[..., Any], references: Sequence[float], predictions: Sequence[float]) -> float:
     """Correlates, but calls it 0 where one side is constant, where scipy warns and returns nan."""
     if np.ptp(references) == 0 or np.ptp(predictions) == 0:
         return 0.0
     return correlate(references, predictions).statistic
 
 
-_SCORERS: dict[str, Callable[..., float]] = {
+SCORERS: dict[str, Callable[..., float]] = {
     "accuracy": accuracy_score,
     "f1": partial(f1_score, zero_division=0.0),
     "matthews_correlation": matthews_corrcoef,
-    "pearson": partial(_correlation, pearsonr),
-    "spearmanr": partial(_correlation, spearmanr),
+    "pearson": partial(correlation, pearsonr),
+    "spearmanr": partial(correlation, spearmanr),
 }
 
 
@@ -68,7 +67,7 @@ class GlueMetric(evaluate.Metric):
         )
 
     def _compute(self, predictions: Sequence[float], references: Sequence[float]) -> dict[str, float]:
-        return {name: float(_SCORERS[name](references, predictions)) for name in GLUE_METRICS[self.config_name]}
+        return {name: float(SCORERS[name](references, predictions)) for name in GLUE_METRICS[self.config_name]}
 
 
 def glue_compute_metrics(task: str) -> Callable[[EvalPrediction], dict[str, float]]:

@@ -12,18 +12,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_aligned_tree", "plot_seeds"]
+__all__ = ["check_matplotlib", "plot_aligned_tree", "plot_seeds"]
 
 INCHES_PER_CHARACTER = 0.095
 ARC_COLOR, LABEL_COLOR, TAG_COLOR = "#4878a8", "#1f4e79", "#777777"
 
 
-def _new_figure(width: float, height: float) -> Figure:
-    """Makes a figure, size in inches, that is not registered with pyplot."""
+def check_matplotlib() -> None:
+    """Checks that there is something to plot with.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+    """
     try:
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise ImportError('plots need matplotlib: pip install "syntax_bert[plots]"') from error
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Makes a figure, size in inches, that is not registered with pyplot."""
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -39,7 +50,7 @@ def plot_seeds(scores: dict[str, dict[int, float]], metric: str, path: str | Pat
         ImportError: If matplotlib is missing.
     """
     width = 1.6 + max(len(system) for system in scores) * INCHES_PER_CHARACTER * len(scores)
-    figure = _new_figure(max(width, 3.0), 3.2)
+    figure = new_figure(max(width, 3.0), 3.2)
     axes = figure.add_subplot()
     for position, by_seed in enumerate(scores.values()):
         values = list(by_seed.values())
@@ -86,7 +97,7 @@ def plot_aligned_tree(
     centers = _centers(wordpieces, head_positions, labels, tags or [""] * len(wordpieces))
     arcs = [(dependent, head) for dependent, head in enumerate(head_positions) if dependent != head]
     top = max((_height(*arc) for arc in arcs), default=1.0)
-    figure = _new_figure((centers[-1] + 8) * INCHES_PER_CHARACTER, 0.5 * top + 1.1)
+    figure = new_figure((centers[-1] + 8) * INCHES_PER_CHARACTER, 0.5 * top + 1.1)
     axes = figure.add_subplot()
     for dependent, head in arcs:
         _draw_arc(axes, centers[dependent], centers[head], _height(dependent, head), labels[dependent])

@@ -1,7 +1,6 @@
 """One training run."""
 
 import logging
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,14 +8,38 @@ from typing import Any
 import numpy as np
 from datasets import Dataset
 from torch.optim import Optimizer
-from transformers import PreTrainedModel, Trainer, TrainingArguments
+from transformers import PreTrainedConfig, PreTrainedModel, Trainer, TrainingArguments
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
-__all__ = ["last_checkpoint", "predict", "train_and_evaluate"]
+__all__ = ["SYNTAX_MODULES", "last_checkpoint", "load_model", "predict", "train_and_evaluate"]
 
 logger = logging.getLogger(__name__)
 
-SYNTAX_WEIGHTS = re.compile(r"syntax_embeddings|graph_attention|attention_biases|structure_probe|answer_sentences")
+# of the models, by the names of their attributes
+SYNTAX_MODULES = ("syntax_embeddings", "graph_attention", "attention_biases", "structure_probe", "answer_sentences")
+
+
+def load_model(
+    model_class: type[PreTrainedModel], checkpoint: str, config: PreTrainedConfig, is_trained: bool
+) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """Loads a model in single precision: a checkpoint may be stored in half precision, in which training goes wrong.
+
+    Args:
+        model_class: Its class.
+        checkpoint: A Hub name or a folder.
+        config: Its configuration.
+        is_trained: Whether the checkpoint has to be of this task already; else a head for other labels is not kept.
+
+    Returns:
+        The model, and what `from_pretrained` tells about its keys.
+    """
+    return model_class.from_pretrained(
+        checkpoint,
+        config=config,
+        dtype="float32",
+        ignore_mismatched_sizes=not is_trained,
+        output_loading_info=True,
+    )
 
 
 def train_and_evaluate(
@@ -95,12 +118,17 @@ def predict(trainer: Trainer, dataset: Dataset, metric_key_prefix: str = "test")
 
 def set_syntax_learning_rate(optimizer: Optimizer, model: PreTrainedModel, learning_rate: float) -> None:
     """Moves the syntax weights of a model to parameter groups of their own, with another learning rate."""
-    syntax = {id(weights) for name, weights in model.named_parameters() if SYNTAX_WEIGHTS.search(name)}
+    syntax = {id(weights) for name, weights in model.named_parameters() if is_syntax(name)}
     for group in list(optimizer.param_groups):
         own = [weights for weights in group["params"] if id(weights) in syntax]
         if own:
             group["params"] = [weights for weights in group["params"] if id(weights) not in syntax]
             optimizer.add_param_group({**group, "params": own, "lr": learning_rate})
+
+
+def is_syntax(name: str) -> bool:
+    """Tells whether a parameter belongs to one of the syntax modules."""
+    return not set(SYNTAX_MODULES).isdisjoint(name.split("."))
 
 
 def last_checkpoint(folder: str | Path) -> str | None:

@@ -1,15 +1,16 @@
 """Trains graph attention to keep the trees of treebanks, and measures how well its vectors do.
 
 The loss is that of Ahmad et al. 2021 (https://arxiv.org/abs/2106.02134), the measures those of Hewitt & Manning 2019
-(https://aclanthology.org/N19-1419). The network reads the tree, so they tell how much of it the vectors keep; nothing is
-parsed.
+(https://aclanthology.org/N19-1419). The network reads the tree, so they tell how much of it the vectors keep; nothing
+is parsed.
 """
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from statistics import mean
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,15 +24,38 @@ from transformers import DataCollatorWithPadding
 from .data.conllu import read_conllu
 from .modeling.dependency_tree import read_trees
 from .modeling.modeling_syntax_mbert import SyntaxMBertWithGATForTreeReconstruction
-from .tokenization.universal_dependencies import UPOS
+from .tokenization.universal_dependencies import FIRST, UPOS_IDS, WHOLE
 
 __all__ = ["encode_treebanks", "tree_scores"]
 
 logger = logging.getLogger(__name__)
 
-PUNCT_ID = 2 + UPOS.index("PUNCT")
-FIRST_OR_WHOLE = (1, 4)  # ids of the wordpieces that stand for a word
 SENTENCE_LENGTHS = range(5, 51)  # that the correlations are averaged over
+
+Arcs = set[tuple[int, int]]
+
+
+class WordTrees(NamedTuple):
+    """Which of the `W` words of a sentence count, being no punctuation, `(W,)`; what was predicted, and what is true.
+
+    Distances are `(W, W)`, depths `(W,)`.
+    """
+
+    counts: np.ndarray
+    distances: np.ndarray
+    depths: np.ndarray
+    true_distances: np.ndarray
+    true_depths: np.ndarray
+
+    def arcs(self) -> tuple[Arcs, Arcs]:
+        """Gives the predicted and the true arcs between words other than punctuation."""
+        inner = np.ix_(self.counts, self.counts)
+        return spanning_tree(self.distances[inner]), spanning_arcs(self.true_distances[inner] == 1)
+
+    def has_root(self) -> bool:
+        """Tells whether the word of smallest predicted depth, punctuation apart, is one of smallest depth."""
+        depths, true_depths = self.depths[self.counts], self.true_depths[self.counts]
+        return bool(true_depths[depths.argmin()] == true_depths.min())
 
 
 def encode_treebanks(files: Sequence[str | PathLike[str]], tokenizer, max_length: int) -> Dataset:
@@ -58,7 +82,6 @@ def encode_treebanks(files: Sequence[str | PathLike[str]], tokenizer, max_length
     return Dataset.from_list(rows)
 
 
-@torch.no_grad()
 def tree_scores(
     model: SyntaxMBertWithGATForTreeReconstruction, dataset: Dataset, tokenizer, batch_size: int = 32
 ) -> dict[str, float | None]:
@@ -77,44 +100,52 @@ def tree_scores(
     """
     was_training = model.training
     model.eval()
-    found, gold, roots = 0, 0, []
+    found, num_arcs, roots = 0, 0, []
     by_length: dict[str, dict[int, list[float]]] = {"distance": defaultdict(list), "depth": defaultdict(list)}
     batches = DataLoader(dataset, batch_size=batch_size, collate_fn=DataCollatorWithPadding(tokenizer))  # type: ignore
     for batch in tqdm(batches, desc="Measuring trees"):
-        batch = batch.to(model.device)
-        output = model(**batch)
-        tree = read_trees(batch["head_positions"], batch["upos_ids"] > 0, model.config.max_position_embeddings)
-        given = (output.distances, output.depths, tree.dependency_distances, tree.depths)
-        for row, values in enumerate(zip(*(tensor.cpu().numpy() for tensor in given), strict=True)):
-            words = np.flatnonzero(np.isin(batch["subword_ids"][row].cpu(), FIRST_OR_WHOLE))
-            distances, true_distances = (values[i][np.ix_(words, words)] for i in (0, 2))
-            depths, true_depths = (values[i][words] for i in (1, 3))
-            counts = (batch["upos_ids"][row].cpu().numpy() != PUNCT_ID)[words]
-            if not counts.any():
+        for words in predict_trees(model, batch.to(model.device)):
+            if not words.counts.any():
                 continue
-            inner, true_inner = (matrix[np.ix_(counts, counts)] for matrix in (distances, true_distances))
-            arcs = spanning_arcs(true_inner == 1)
-            found, gold = found + len(arcs & spanning_tree(inner)), gold + len(arcs)
-            roots.append(true_depths[counts][depths[counts].argmin()] == true_depths[counts].min())
-            if len(words) in SENTENCE_LENGTHS:
-                pairs = zip(distances, true_distances, strict=True)
-                by_length["distance"][len(words)] += [correlation(*pair) for pair in pairs]
-                by_length["depth"][len(words)].append(correlation(depths, true_depths))
+            arcs, true_arcs = words.arcs()
+            found, num_arcs = found + len(arcs & true_arcs), num_arcs + len(true_arcs)
+            roots.append(words.has_root())
+            if (length := len(words.depths)) in SENTENCE_LENGTHS:
+                pairs = zip(words.distances, words.true_distances, strict=True)
+                by_length["distance"][length] += [correlation(*pair) for pair in pairs]
+                by_length["depth"][length].append(correlation(words.depths, words.true_depths))
     model.train(was_training)
     return {
-        "uuas": found / gold if gold else None,
+        "uuas": found / num_arcs if num_arcs else None,
         "root_accuracy": float(np.mean(roots)) if roots else None,
         **{f"{name}_spearman": mean_of_means(values.values()) for name, values in by_length.items()},
         "sentences": len(dataset),
     }
 
 
-def spanning_arcs(is_arc: np.ndarray) -> set[tuple[int, int]]:
+@torch.no_grad()
+def predict_trees(
+    model: SyntaxMBertWithGATForTreeReconstruction, batch: Mapping[str, torch.Tensor]
+) -> list[WordTrees]:
+    """Predicts distances and depths in a batch of sentences, `(B, T)`, and keeps those of their words."""
+    output = model(**batch)
+    tree = read_trees(batch["head_positions"], batch["upos_ids"] > 0, model.config.max_position_embeddings)
+    given = (output.distances, output.depths, tree.dependency_distances, tree.depths)
+    is_word = (batch["subword_ids"] == FIRST) | (batch["subword_ids"] == WHOLE)
+    columns = (is_word, batch["upos_ids"] != UPOS_IDS["PUNCT"], *given)
+    sentences = []
+    for words, counts, *values in zip(*(column.cpu().numpy() for column in columns), strict=True):
+        measures = [value[np.ix_(*[words] * value.ndim)] for value in values]
+        sentences.append(WordTrees(counts[words], *measures))
+    return sentences
+
+
+def spanning_arcs(is_arc: np.ndarray) -> Arcs:
     """Lists the pairs of a symmetric boolean matrix, the lower index first."""
     return set(zip(*(indices.tolist() for indices in np.nonzero(np.triu(is_arc))), strict=True))
 
 
-def spanning_tree(distances: np.ndarray) -> set[tuple[int, int]]:
+def spanning_tree(distances: np.ndarray) -> Arcs:
     """Lists the arcs of the minimum spanning tree."""
     tree = minimum_spanning_tree(distances - distances.min() + 1).toarray()  # scipy reads 0 as no arc
     return spanning_arcs((tree + tree.T) > 0)

@@ -1,6 +1,12 @@
-"""A tiny plain BERT checkpoint, the embedded parser, and a syntax tokenizer over both."""
+"""A tiny plain BERT checkpoint, the embedded parser, a syntax tokenizer over both, and what runs the scripts."""
 
+import importlib.util
+import json
 import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers reads it
 
@@ -9,8 +15,9 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from syntax_bert import SyntaxTokenizerFast, parser_path
+from syntax_bert import SyntaxTokenizerFast, UDPipeParser, parser_path
 
+ROOT = Path(__file__).parent.parent
 VOCABULARY = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] the a cat dog river ##s ##es sleep see ##ing who that is are un ##happy "
     "do ##n ' ’ t n . , ? i you zum kino we"
@@ -68,3 +75,131 @@ def english_parser():
 def syntax_tokenizer(plain_checkpoint, english_parser):
     """A syntax tokenizer with all five columns."""
     return SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=english_parser)
+
+
+@pytest.fixture
+def no_parses(monkeypatch):
+    """Lets no text be parsed."""
+
+    def parse(self, *args, **kwargs):
+        raise AssertionError("a text is parsed")
+
+    monkeypatch.setattr(UDPipeParser, "parse", parse)
+    monkeypatch.setattr(UDPipeParser, "parse_words", parse)
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """Starts in the test's own folder, and keeps the cache of `datasets` there."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a text, bytes or rows (as JSON Lines) into the test's own folder, and gives the path."""
+
+    def write_file(name, content):
+        if isinstance(content, list):
+            content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in content)
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write_file
+
+
+@pytest.fixture
+def run_without_package(tmp_path):
+    """Runs code in a process that cannot import the package, and gives the lines that it printed."""
+
+    def run(code, *arguments):
+        done = subprocess.run(
+            [sys.executable, "-c", f"import sys\nsys.modules['syntax_bert'] = None\n{code}", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "HF_HOME": str(tmp_path / "home")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def load_script():
+    """Imports a script by its name."""
+
+    def load(name):
+        spec = importlib.util.spec_from_file_location(name, ROOT / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def as_arguments():
+    """Turns settings into arguments of a script; a list has several values, `None` leaves a setting out."""
+
+    def listed(settings):
+        arguments = []
+        for name, value in settings.items():
+            if value is not None:
+                arguments += [f"--{name}", *map(str, value if isinstance(value, list) else [value])]
+        return arguments
+
+    return listed
+
+
+@pytest.fixture(scope="session")
+def launch():
+    """Runs a script in two processes, in a folder, and gives what they printed."""
+
+    def run(name, arguments, folder):
+        # --multi_gpu is the launcher of several processes, on any device; with --cpu accelerate starts a single one
+        options = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no --dynamo_backend no".split()
+        options += ["--main_process_port", "0"]
+        done = subprocess.run(
+            [sys.executable, "-m", "accelerate.commands.launch", *options, ROOT / f"{name}.py", *arguments],
+            cwd=folder,
+            env={**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Interrupts a training at its fourth step."""
+    from transformers import Trainer
+
+    class Interrupted(Trainer):
+        def training_step(self, *args, **kwargs):
+            if self.state.global_step == 3:
+                raise KeyboardInterrupt
+            return super().training_step(*args, **kwargs)
+
+    @contextmanager
+    def interrupted_training():
+        with monkeypatch.context() as patch:
+            patch.setattr("syntax_bert.training.Trainer", Interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                yield
+
+    return interrupted_training
+
+
+@pytest.fixture(scope="session")
+def saved_run():
+    """Reads a result out of the output folder of a run."""
+    return lambda folder, name: json.loads((folder / "results" / name).read_text())

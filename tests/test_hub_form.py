@@ -1,7 +1,5 @@
 import ast
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,7 +18,6 @@ TEXTS = ["The cat sees the river.", "Who is sleeping?"]
 
 CLEAN_PROCESS = """
 import json, sys
-sys.modules["syntax_bert"] = None  # importing it fails
 import torch, transformers
 from transformers import AutoTokenizer, pipeline
 tasks = {
@@ -66,7 +63,9 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_clean_process_loads_and_runs_every_head_on_raw_text(family, plain_checkpoint, syntax_tokenizer, tmp_path):
+def test_a_clean_process_loads_and_runs_every_head_on_raw_text(
+    family, plain_checkpoint, syntax_tokenizer, run_without_package, tmp_path
+):
     module, options, columns = FAMILIES[family]
     names = [*module.AUTO_CLASSES.values(), f"{family}ForIntentAndSlots"]
     models = {}
@@ -81,13 +80,7 @@ def test_a_clean_process_loads_and_runs_every_head_on_raw_text(family, plain_che
         syntax_tokenizer.save_pretrained(tmp_path / name)
         models[name] = model
     heads = [json.dumps([str(tmp_path / name), model._auto_class]) for name, model in models.items()]
-    environment = {**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
-    ran = subprocess.run(
-        [sys.executable, "-c", CLEAN_PROCESS, json.dumps(TEXTS), *heads],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    results = map(json.loads, ran.stdout.splitlines()[-len(names) :])
+    results = map(json.loads, run_without_package(CLEAN_PROCESS, json.dumps(TEXTS), *heads)[-len(names) :])
     for (expected_name, model), (name, made_columns, output, made) in zip(models.items(), results, strict=True):
         assert name == expected_name
         assert columns == set(made_columns) - {"input_ids", "token_type_ids", "attention_mask"}
@@ -114,17 +107,16 @@ def test_auto_classes_load_it_with_the_package_and_no_trust(plain_checkpoint, sy
     assert tokenizer.syntax_columns == ("upos_ids",)
 
 
-def test_a_model_loaded_by_remote_code_can_be_saved_again(plain_checkpoint, syntax_tokenizer, tmp_path):
+def test_a_model_loaded_by_remote_code_can_be_saved_again(
+    plain_checkpoint, syntax_tokenizer, run_without_package, tmp_path
+):
     first, second = tmp_path / "first", tmp_path / "second"
     syntax_bert.SyntaxBertModel.from_pretrained(plain_checkpoint).save_pretrained(first)
     syntax_tokenizer.save_pretrained(first)
-    script = (
-        'import sys; sys.modules["syntax_bert"] = None\n'
+    run_without_package(
         "from transformers import AutoModel, AutoTokenizer\n"
         f"for auto in (AutoModel, AutoTokenizer): auto.from_pretrained({str(first)!r}, trust_remote_code=True)"
         f".save_pretrained({str(second)!r})"
     )
-    environment = {**os.environ, "HF_HOME": str(tmp_path / "home")}
-    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True, capture_output=True)
     assert {path.name for path in second.iterdir()} == {path.name for path in first.iterdir()}
     assert json.loads((second / "config.json").read_text()) == json.loads((first / "config.json").read_text())

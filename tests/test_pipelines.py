@@ -1,7 +1,4 @@
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 import torch
@@ -23,22 +20,26 @@ TEXTS = ["We don't see the unhappy cats.", "I see you, cat"]
 LABELS = ["O", "B-thing", "I-thing", "B-who", "I-who"]
 
 CLEAN_PROCESS = """
-import json, sys
-sys.modules["syntax_bert"] = None  # importing it fails
+import json
 from transformers import pipeline
 pipe = pipeline(sys.argv[2], model=sys.argv[1], trust_remote_code=True)
 print(json.dumps([type(pipe).__name__, *(pipe(json.loads(sys.argv[3]), batch_size=size) for size in (1, 2))]))
 """
 
 
-def run_clean(folder, task, inputs, home):
-    done = subprocess.run(
-        [sys.executable, "-c", CLEAN_PROCESS, str(folder), task, json.dumps(inputs)],
-        cwd=home, env={**os.environ, "HF_HOME": str(home / "home"), "HF_HUB_OFFLINE": "1"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+@pytest.fixture
+def run_saved(run_without_package, tmp_path):
+    """Saves a pipeline's model and tokenizer, and gives what a clean process makes of inputs, alone and in batches."""
+
+    def run(pipe, task, inputs):
+        for part in (pipe.model, pipe.tokenizer):
+            part.save_pretrained(tmp_path / "checkpoint")
+        lines = run_without_package(CLEAN_PROCESS, str(tmp_path / "checkpoint"), task, json.dumps(inputs))
+        name, *made = json.loads(lines[-1])
+        assert name == type(pipe).__name__
+        return made
+
+    return run
 
 
 def with_random_weights(model):
@@ -113,7 +114,7 @@ def test_several_answers(answer):
     assert len({(one["start"], one["end"]) for one in answers}) == 4
     assert [one["score"] for one in answers] == sorted((one["score"] for one in answers), reverse=True)
     assert answers[0] == answer(**QUESTIONS[0])
-    assert all(1 <= len(one["answer"].split()) <= 1 for one in answer(**QUESTIONS[0], top_k=4, max_answer_len=1))
+    assert all(len(one["answer"].split()) == 1 for one in answer(**QUESTIONS[0], top_k=4, max_answer_len=1))
     first, second = answer(QUESTIONS, top_k=2)
     assert len(first) == len(second) == 2
 
@@ -157,13 +158,9 @@ def test_languages_of_questions(reader, plain_checkpoint, english_parser, answer
         pipe(QUESTIONS)
 
 
-def test_a_checkpoint_answers_questions(reader, syntax_tokenizer, answer, tmp_path):
-    reader.save_pretrained(tmp_path / "checkpoint")
-    syntax_tokenizer.save_pretrained(tmp_path / "checkpoint")
-    name, *made = run_clean(tmp_path / "checkpoint", "question-answering", QUESTIONS, tmp_path)
-    assert name == "SyntaxQuestionAnsweringPipeline"
-    for one in made:
-        assert_same(one, answer(QUESTIONS))
+def test_a_checkpoint_answers_questions(answer, run_saved):
+    for made in run_saved(answer, "question-answering", QUESTIONS):
+        assert_same(made, answer(QUESTIONS))
 
 
 @pytest.fixture(scope="module", params=["linear", "crf"])
@@ -182,7 +179,7 @@ def listen(listener, syntax_tokenizer):
     return SyntaxIntentAndSlotsPipeline(model=listener, tokenizer=syntax_tokenizer)
 
 
-def same_sentences(made, expected):
+def assert_same_sentences(made, expected):
     assert [(one["intent"], len(one["slots"])) for one in made] == [
         (one["intent"], len(one["slots"])) for one in expected
     ]
@@ -202,7 +199,7 @@ def test_intents_and_slots(listen):
         assert all(slot["start"] >= end for slot, end in zip(one["slots"], ends[:-1], strict=True))
         assert listen(text) == one
     assert any(one["slots"] for one in expected)
-    same_sentences(listen(TEXTS, batch_size=2), expected)
+    assert_same_sentences(listen(TEXTS, batch_size=2), expected)
 
 
 def test_words_are_those_of_the_parser(listen):
@@ -271,13 +268,15 @@ def test_pieces_of_a_slot_are_joined(listen, listener, monkeypatch):
 def test_texts_of_any_kind(listen, text):
     made = listen([text, "We see a cat."], batch_size=2)
     assert made[0]["intent"] in ("find", "see", "sleep")
-    same_sentences(made[1:], [listen("We see a cat.")])
+    assert_same_sentences(made[1:], [listen("We see a cat.")])
 
 
-def test_the_padding_side_does_not_matter_to_intents(listener, plain_checkpoint, english_parser, listen):
+def test_the_padding_side_of_the_tokenizer_does_not_matter_to_intents(
+    listener, plain_checkpoint, english_parser, listen
+):
     tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=english_parser, padding_side="left")
     left = SyntaxIntentAndSlotsPipeline(model=listener, tokenizer=tokenizer)
-    same_sentences(left(TEXTS, batch_size=2), listen(TEXTS))
+    assert_same_sentences(left(TEXTS, batch_size=2), listen(TEXTS))
 
 
 def test_a_tokenizer_without_parser(listener, plain_checkpoint):
@@ -293,16 +292,12 @@ def test_a_tokenizer_without_parser(listener, plain_checkpoint):
         pipe("We see a cat.", top_k=3)
 
 
-def test_a_checkpoint_finds_intents_and_slots(listener, syntax_tokenizer, listen, tmp_path):
-    listener.save_pretrained(tmp_path / "checkpoint")
-    syntax_tokenizer.save_pretrained(tmp_path / "checkpoint")
-    name, *made = run_clean(tmp_path / "checkpoint", "intent-and-slots", TEXTS, tmp_path)
-    assert name == "SyntaxIntentAndSlotsPipeline"
-    for one in made:
-        same_sentences(one, listen(TEXTS))
+def test_a_checkpoint_finds_intents_and_slots(listen, run_saved):
+    for made in run_saved(listen, "intent-and-slots", TEXTS):
+        assert_same_sentences(made, listen(TEXTS))
 
 
-def test_a_checkpoint_with_the_package_and_no_trust(reader, syntax_tokenizer, answer, tmp_path):
+def test_a_checkpoint_with_the_package_and_no_trust(reader, syntax_tokenizer, tmp_path):
     reader.save_pretrained(tmp_path)
     syntax_tokenizer.save_pretrained(tmp_path)
     with pytest.raises(Exception, match="trust_remote_code"):

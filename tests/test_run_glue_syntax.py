@@ -1,9 +1,5 @@
-import importlib.util
 import json
-import os
 import shutil
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,7 +20,6 @@ from syntax_bert import (
 from syntax_bert.arguments import SyntaxArguments
 from syntax_bert.data.conllu import write_conllu
 
-SCRIPT = Path(__file__).parent.parent / "run_glue_syntax.py"
 SENTENCES = [
     "The cat sleeps.",
     "A dog is unhappy.",
@@ -35,29 +30,21 @@ SENTENCES = [
     "I see you, cat.",
     "The dog that sees the cat sleeps.",
 ]
+DEFAULTS = {
+    "num_train_epochs": 1,
+    "per_device_train_batch_size": 4,
+    "learning_rate": 1e-3,
+    "save_strategy": "no",
+    "max_seq_length": 16,
+    "use_cpu": True,
+    "disable_tqdm": True,
+}
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
-def load_script():
-    spec = importlib.util.spec_from_file_location("run_glue_syntax", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-run_glue_syntax = load_script()
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-
-
-def write_jsonl(folder, name, rows):
-    path = folder / f"{name}.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
+@pytest.fixture(scope="module")
+def main(load_script):
+    return load_script("run_glue_syntax").main
 
 
 def classified(labels=("bad", "good")):
@@ -65,11 +52,11 @@ def classified(labels=("bad", "good")):
 
 
 @pytest.fixture
-def files(tmp_path):
+def files(write):
     """Own data of three splits, as arguments."""
     train, test = classified(), [{"text": text} for text in SENTENCES[:3]]
     made = {"train": train, "validation": train[:4], "test": test}
-    return {f"{split}_file": write_jsonl(tmp_path, split, rows) for split, rows in made.items()}
+    return {f"{split}_file": write(f"{split}.jsonl", rows) for split, rows in made.items()}
 
 
 def training_files(files):
@@ -77,44 +64,14 @@ def training_files(files):
 
 
 @pytest.fixture
-def run(plain_checkpoint, tmp_path):
-    """Runs the script in this process, with small settings; a list has several values, `None` leaves a setting out."""
+def run(main, as_arguments, plain_checkpoint, tmp_path):
+    """Runs the script in this process, with small settings."""
 
     def run_script(output="out", **settings):
-        return run_glue_syntax.main(command(plain_checkpoint, tmp_path / output, **settings))
+        paths = {"model_name_or_path": plain_checkpoint, "output_dir": tmp_path / output}
+        return main(as_arguments({**paths, **DEFAULTS, **settings}))
 
     return run_script
-
-
-def command(checkpoint, output, **settings):
-    defaults = {
-        "model_name_or_path": checkpoint,
-        "output_dir": output,
-        "num_train_epochs": 1,
-        "per_device_train_batch_size": 4,
-        "learning_rate": 1e-3,
-        "save_strategy": "no",
-        "max_seq_length": 16,
-        "use_cpu": True,
-        "disable_tqdm": True,
-    }
-    arguments = []
-    for name, value in {**defaults, **settings}.items():
-        if value is not None:
-            arguments += [f"--{name}", *map(str, value if isinstance(value, list) else [value])]
-    return arguments
-
-
-def saved_run(folder, name):
-    return json.loads((folder / "results" / name).read_text())
-
-
-@pytest.fixture
-def no_parses(monkeypatch):
-    def parse(self, *args, **kwargs):
-        raise AssertionError("a text is parsed")
-
-    monkeypatch.setattr(UDPipeParser, "parse", parse)
 
 
 def checkpoint_features(folder):
@@ -130,7 +87,7 @@ def checkpoint_features(folder):
         (["deprel", "casing"], "casing+deprel", ["casing_ids", "deprel_ids"]),
     ],
 )
-def test_train_and_evaluate(run, files, tmp_path, features, system, columns):
+def test_train_and_evaluate(run, files, tmp_path, features, system, columns, saved_run):
     scores = run(
         **training_files(files),
         syntax_features=features,
@@ -142,10 +99,9 @@ def test_train_and_evaluate(run, files, tmp_path, features, system, columns):
     assert (result["task"], result["system"], result["train_batch_size"]) == ("train", system, 4)
     assert list(result.get("parser", [])) == (["english-ewt.udpipe"] if columns else [])
     assert result["versions"]["transformers"] == transformers.__version__
-    assert checkpoint_features(tmp_path / "out") == (
-        system.replace("plain", "").split("+") if columns else [],
-        columns,
-    )
+    saved_features, saved_columns = checkpoint_features(tmp_path / "out")
+    assert "+".join(sorted(saved_features)) == system.replace("plain", "")
+    assert saved_columns == columns
     model = SyntaxBertForSequenceClassification.from_pretrained(tmp_path / "out")
     assert model.config.id2label == {0: "bad", 1: "good"}
     assert (tmp_path / "out" / "english-ewt.udpipe").exists() == bool(columns)
@@ -163,12 +119,12 @@ def test_plain_system_is_plain_bert(run, files, plain_checkpoint, tmp_path, no_p
     }
 
 
-def test_json_config_file(files, plain_checkpoint, tmp_path):
+def test_json_config_file(main, files, plain_checkpoint, tmp_path, saved_run):
     settings = {
         "model_name_or_path": plain_checkpoint,
         **training_files(files),
         "output_dir": str(tmp_path / "out"),
-        "syntax_features": "upos casing",
+        "syntax_features": ["upos", "casing"],
         "seeds": [3],
         "max_seq_length": 16,
         "max_steps": 1,
@@ -178,24 +134,25 @@ def test_json_config_file(files, plain_checkpoint, tmp_path):
         "disable_tqdm": True,
     }
     (tmp_path / "config.json").write_text(json.dumps(settings))
-    assert run_glue_syntax.main([str(tmp_path / "config.json")]).keys() == {"upos+casing"}
+    assert main([str(tmp_path / "config.json")]).keys() == {"upos+casing"}
     assert "train_loss" in saved_run(tmp_path / "out", "train-upos+casing-5e-05-seed3.json")["metrics"]
-    (tmp_path / "config.json").write_text(json.dumps({**settings, "text_columns": "text"}))
-    run_glue_syntax.main([str(tmp_path / "config.json")])
-    (tmp_path / "config.json").write_text(json.dumps({**settings, "text_columns": "text text_pair"}))
+    (tmp_path / "config.json").write_text(json.dumps({**settings, "text_columns": ["text", "text_pair"]}))
     with pytest.raises(ValueError, match=r"train\.jsonl has no column 'text_pair'"):
-        run_glue_syntax.main([str(tmp_path / "config.json")])
+        main([str(tmp_path / "config.json")])
+    (tmp_path / "config.json").write_text(json.dumps({**settings, "text_columns": "text"}))
+    with pytest.raises(ValueError, match="text_columns takes a list, got the text 'text'"):
+        main([str(tmp_path / "config.json")])
     (tmp_path / "config.json").write_text(json.dumps({**settings, "sintax_features": ["upos"]}))
     with pytest.raises(ValueError, match="sintax_features"):
-        run_glue_syntax.main([str(tmp_path / "config.json")])
+        main([str(tmp_path / "config.json")])
 
 
-def test_scores_of_pairs(run, tmp_path):
+def test_scores_of_pairs(run, tmp_path, saved_run, write):
     pairs = [
         {"sentence1": first, "sentence2": second, "label": number / 2}
         for number, (first, second) in enumerate(pairwise(SENTENCES))
     ]
-    train = write_jsonl(tmp_path, "train", pairs)
+    train = write("train.jsonl", pairs)
     scores = run(task_name="stsb", train_file=train, validation_file=train, test_file=train,
                  save_strategy="epoch")  # fmt: skip
     result = saved_run(tmp_path / "out", "stsb-upos-0.001-seed42.json")["metrics"]
@@ -208,9 +165,9 @@ def test_scores_of_pairs(run, tmp_path):
     assert all(0 <= float(value) <= 5 for value in values)
 
 
-def test_a_scoring_checkpoint_learns_to_classify(run, files, tmp_path):
+def test_a_scoring_checkpoint_learns_to_classify(run, files, tmp_path, write):
     """Neither the head nor the problem type of an earlier fine-tuning stays."""
-    scored = write_jsonl(tmp_path, "scored", [{"text": text, "label": i / 4} for i, text in enumerate(SENTENCES)])
+    scored = write("scored.jsonl", [{"text": text, "label": i / 4} for i, text in enumerate(SENTENCES)])
     run(train_file=scored, syntax_features=["none"], save_strategy="epoch")
     assert SyntaxBertConfig.from_pretrained(tmp_path / "out").problem_type == "regression"
     run("again", model_name_or_path=tmp_path / "out", train_file=files["train_file"], save_strategy="epoch")
@@ -219,12 +176,12 @@ def test_a_scoring_checkpoint_learns_to_classify(run, files, tmp_path):
     assert load_file(tmp_path / "again" / "model.safetensors")["classifier.weight"].shape == (2, 32)
 
 
-def test_mnli_has_two_validation_and_test_files(run, tmp_path):
+def test_mnli_has_two_validation_and_test_files(run, tmp_path, saved_run, write):
     names = ["entailment", "neutral", "contradiction"]
     rows = [{"premise": t, "hypothesis": "A cat.", "label": names[i % 3], "idx": i} for i, t in enumerate(SENTENCES)]
     splits = {"train": rows, "validation": rows[:3], "validation_mismatched": rows[3:],
               "test": rows[:2], "test_mismatched": rows[2:5]}  # fmt: skip
-    files = {f"{split}_file": write_jsonl(tmp_path, split, content) for split, content in splits.items()}
+    files = {f"{split}_file": write(f"{split}.jsonl", content) for split, content in splits.items()}
     scores = run(task_name="mnli", **files, do_train=True, do_eval=True, do_predict=True)
     result = saved_run(tmp_path / "out", "mnli-upos-0.001-seed42.json")["metrics"]
     assert scores["upos"][42] == result["eval_accuracy"]
@@ -281,7 +238,7 @@ def test_several_seeds_without_validation(run, files, tmp_path):
     assert not (tmp_path / "out" / "comparison.md").exists()
 
 
-def test_a_trained_checkpoint_predicts_and_evaluates_alone(run, files, tmp_path):
+def test_a_trained_checkpoint_predicts_and_evaluates_alone(run, files, tmp_path, saved_run):
     """With its own labels and the parser that it carries."""
     own = tmp_path / "own.udpipe"
     own.write_bytes(Path(parser_path("en")).read_bytes())
@@ -303,11 +260,14 @@ def test_a_trained_checkpoint_predicts_and_evaluates_alone(run, files, tmp_path)
     run(model_name_or_path=trained, test_file=files["test_file"], do_predict=True)  # over the training's folder
     assert (trained / "test.tsv").read_text() == first
     scores = run("more", model_name_or_path=trained, validation_file=files["validation_file"], do_eval=True)
-    assert 0 <= scores["upos"][42] <= 1
+    metrics = saved_run(trained, "train-upos-0.001-seed42.json")["metrics"]
+    assert scores == {"upos": {42: metrics["eval_accuracy"]}}
 
 
 @pytest.mark.parametrize("killed_while_saving", [False, True])
-def test_interrupted_training_ends_with_the_same_weights(run, files, tmp_path, monkeypatch, killed_while_saving):
+def test_interrupted_training_ends_with_the_same_weights(
+    run, interrupted, files, tmp_path, monkeypatch, killed_while_saving
+):
     settings = {
         "train_file": files["train_file"],
         "num_train_epochs": 2,
@@ -316,16 +276,8 @@ def test_interrupted_training_ends_with_the_same_weights(run, files, tmp_path, m
     }
     run("whole", **settings)
 
-    class Interrupted(Trainer):
-        def training_step(self, *args, **kwargs):
-            if self.state.global_step == 3:
-                raise KeyboardInterrupt
-            return super().training_step(*args, **kwargs)
-
-    with monkeypatch.context() as patch:
-        patch.setattr("syntax_bert.training.Trainer", Interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            run("broken", **settings)
+    with interrupted():
+        run("broken", **settings)
     assert (tmp_path / "broken" / "checkpoint-2").is_dir()
     assert not (tmp_path / "broken" / "model.safetensors").exists()
     if killed_while_saving:
@@ -346,27 +298,17 @@ def test_interrupted_training_ends_with_the_same_weights(run, files, tmp_path, m
 
 
 @pytest.fixture(scope="module")
-def launched(plain_checkpoint, tmp_path_factory):
+def launched(launch, as_arguments, plain_checkpoint, tmp_path_factory):
     """Trains in two processes; gives the folder, the arguments and what was printed."""
     folder = tmp_path_factory.mktemp("launched")
-    train = write_jsonl(folder, "train", classified())
+    train = folder / "train.jsonl"
+    train.write_text("".join(json.dumps(row) + "\n" for row in classified()))
     settings = {"train_file": train, "validation_file": train, "compare_baseline": True, "max_steps": 1}
-    # --multi_gpu is the launcher of several processes, on any device; with --cpu accelerate starts a single one
-    options = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no --dynamo_backend no".split()
-    done = subprocess.run(
-        [sys.executable, "-m", "accelerate.commands.launch", *options, "--main_process_port", "0", SCRIPT]
-        + command(plain_checkpoint, folder / "out", **settings),
-        env={**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        check=False,
-        text=True,
-        cwd=folder,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder, settings, done.stdout
+    paths = {"model_name_or_path": plain_checkpoint, "output_dir": folder / "out"}
+    return folder, settings, launch("run_glue_syntax", as_arguments({**paths, **DEFAULTS, **settings}), folder)
 
 
-def test_two_processes(launched):
+def test_two_processes(launched, saved_run):
     folder, _, printed = launched
     assert printed.count("| system | seeds |") == 1
     assert sorted(path.name for path in (folder / "out" / "results").iterdir()) == [
@@ -388,7 +330,7 @@ def test_another_process_makes_no_parses(run, launched, monkeypatch):
         run("other", **settings, syntax_features=["deprel"])
 
 
-def test_parse_workers_give_the_same(run, files, tmp_path, monkeypatch):
+def test_parse_workers_give_the_same(run, files, tmp_path, monkeypatch, saved_run):
     losses = []
     for workers in (1, 2):
         monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / f"cache{workers}"))
@@ -399,10 +341,10 @@ def test_parse_workers_give_the_same(run, files, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("what", ["data", "schedule", "model"])
-def test_a_result_of_other_data_or_settings_is_not_reused(run, files, plain_checkpoint, tmp_path, what):
+def test_a_result_of_other_data_or_settings_is_not_reused(run, files, plain_checkpoint, tmp_path, what, write):
     run(**training_files(files), max_steps=1)
     if what == "data":
-        shutil.copy(write_jsonl(tmp_path, "fewer", classified()[:6]), files["train_file"])
+        shutil.copy(write("fewer.jsonl", classified()[:6]), files["train_file"])
         options = {}
     elif what == "schedule":
         options = {"lr_scheduler_type": "constant"}
@@ -431,7 +373,7 @@ def test_several_runs_cannot_resume_from_one_checkpoint(run, files, tmp_path):
         run(**training_files(files), seeds=[1, 2], resume_from_checkpoint=tmp_path)
 
 
-def test_conllu_parser(run, files, tmp_path, monkeypatch):
+def test_conllu_parser(run, files, tmp_path, monkeypatch, saved_run, write):
     write_conllu(tmp_path / "own.conllu", UDPipeParser(parser_path("en")).parse(SENTENCES))
     run("udpipe", **training_files(files), max_steps=1)
     monkeypatch.setattr(UDPipeParser, "parse", None)
@@ -439,12 +381,12 @@ def test_conllu_parser(run, files, tmp_path, monkeypatch):
     first, second = (saved_run(tmp_path / name, "train-upos-0.001-seed42.json") for name in ("udpipe", "conllu"))
     assert [*first["parser"], *second["parser"]] == ["english-ewt.udpipe", "own.conllu"]
     assert first["metrics"]["eval_loss"] == second["metrics"]["eval_loss"]
-    strange = write_jsonl(tmp_path, "strange", [*classified(), {"text": "Who is that dog?", "label": "bad"}])
+    strange = write("strange.jsonl", [*classified(), {"text": "Who is that dog?", "label": "bad"}])
     with pytest.raises(ValueError, match="'Who is that dog\\?' .* the 8 .*own\\.conllu"):
         run(train_file=strange, parser=tmp_path / "own.conllu")
     run("conllu", **training_files(files), parser=tmp_path / "own.conllu", learning_rate=1e-4, save_strategy="epoch")
     carries_none = {"model_name_or_path": tmp_path / "conllu", "validation_file": files["validation_file"]}
-    with pytest.raises(ValueError, match=r"conllu carries no parser: name the one it was trained with by --parser"):
+    with pytest.raises(ValueError, match=r"conllu carries no parser: name the one that it was trained with"):
         run("more", **carries_none)
     run("more", **carries_none, parser=tmp_path / "own.conllu")
 
@@ -489,8 +431,8 @@ def test_bad_parsers(run, files, parser, message):
         ({"validation_file": "train.jsonl", "do_eval": True}, "has no trained classifier: add --do_train"),
     ],
 )  # fmt: skip
-def test_bad_settings(run, files, settings, message):
-    write_jsonl(Path(), "cola", [{"sentence": row["text"], "label": i % 2} for i, row in enumerate(classified())])
+def test_bad_settings(run, files, settings, message, write):
+    write("cola.jsonl", [{"sentence": row["text"], "label": i % 2} for i, row in enumerate(classified())])
     with pytest.raises((ValueError, StrictDataclassError), match=message):
         run(**{"test_file": "test.jsonl", **settings})
 
@@ -504,16 +446,16 @@ def test_a_checkpoint_that_only_claims_to_have_a_classifier(run, files, plain_ch
         run(model_name_or_path=tmp_path / "claims", test_file=files["test_file"])
 
 
-def test_labels_of_a_trained_checkpoint_and_of_other_data(run, files, tmp_path):
-    three = write_jsonl(tmp_path, "three", classified(("bad", "good", "fair")))
+def test_labels_of_a_trained_checkpoint_and_of_other_data(run, files, tmp_path, write):
+    three = write("three.jsonl", classified(("bad", "good", "fair")))
     run(train_file=files["train_file"], syntax_features=["none"], max_steps=1, save_strategy="epoch")
     with pytest.raises(ValueError, match=r"three\.jsonl, example 3: the label 'fair' is not one of \['bad', 'good'\]"):
         run("again", model_name_or_path=tmp_path / "out", validation_file=three, do_eval=True)
 
 
-def test_other_text_columns_are_another_run(run, tmp_path):
+def test_other_text_columns_are_another_run(run, tmp_path, write):
     rows = [{"first": text, "second": "A cat.", "label": i % 2} for i, text in enumerate(SENTENCES)]
-    train = write_jsonl(tmp_path, "train", rows)
+    train = write("train.jsonl", rows)
     run(train_file=train, text_columns=["first"], max_steps=1)
     with pytest.raises(ValueError, match="is a run with other settings .*text_columns"):
         run(train_file=train, text_columns=["first", "second"], max_steps=1)
@@ -537,7 +479,7 @@ def test_a_damaged_result_is_named(run, files, tmp_path, content):
         run(train_file=files["train_file"])
 
 
-def test_one_row_is_left_of_a_small_fraction(run, files, tmp_path):
+def test_one_row_is_left_of_a_small_fraction(run, files, tmp_path, saved_run):
     run(train_file=files["train_file"], train_fraction=0.01)
     assert saved_run(tmp_path / "out", "train-upos-0.001-seed42.json")["train_fraction"] == 0.01
 

@@ -2,16 +2,15 @@
 
 import inspect
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 from transformers.configuration_utils import PreTrainedConfig
-from transformers.utils import cached_file, logging
+from transformers.utils import logging
 
+from .parser_files import hub_options, parser_files, save_parsers
 from .udpipe_parser import UDPipeParser
 from .universal_dependencies import (
     COLUMN_SIZES,
@@ -23,16 +22,15 @@ from .universal_dependencies import (
     UPOS_IDS,
     Parse,
     deprel_id,
-    find_surrogate,
+    refuse_surrogates,
 )
 from .wordpiece_alignment import align_to_wordpieces
 
+__all__ = ["SyntaxTokenizerMixin", "model_config"]
+
 logger = logging.get_logger(__name__)
 
-__all__ = ["SyntaxTokenizerMixin"]
-
 CALL = inspect.signature(PreTrainedTokenizerBase.__call__)
-HUB_OPTIONS = ("cache_dir", "force_download", "local_files_only", "proxies", "revision", "subfolder", "token")
 
 
 class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
@@ -66,6 +64,11 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             return tuple(chosen)
         return SYNTAX_COLUMNS if self._config_columns is None else self._config_columns
 
+    @property
+    def needs_trees(self) -> bool:
+        """Whether the columns need the tree, and not only the tags."""
+        return not {"deprel_ids", "head_positions"}.isdisjoint(self.syntax_columns)
+
     def _set_syntax(self, parser, columns: Sequence[str] | None, beam_size: int | None, config: dict) -> None:
         """Sets the parser, the columns, and what the model's config says of them, and checks that they agree."""
         columns = [columns] if isinstance(columns, str) else columns
@@ -77,7 +80,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
                 raise ValueError(f"the model's {name} {config[name]} are not those of the tokenizer, {list(labels)}")
         if config.get("syntax_columns") is not None:
             self._config_columns = tuple(config["syntax_columns"])
-        if isinstance(parser, (str, Path, Mapping)):
+        if isinstance(parser, (str, os.PathLike, Mapping)):
             parser = UDPipeParser(parser) if beam_size is None else UDPipeParser(parser, beam_size)
         elif beam_size is not None and parser is not None:
             raise ValueError("beam_size is for parsers given by path; set it on the parser object")
@@ -89,23 +92,12 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         self._parser = parser
         for volatile in ("is_local", "local_files_only"):  # how it was loaded is not part of it, nor of its hash
             self.init_kwargs.pop(volatile, None)
-        files = {language: name for language, name, _ in self._parser_files()}
+        files = {language: name for language, name, _ in parser_files(self._parser)}
         self.init_kwargs["syntax"] = {
             "parser": files.get(None, files) or None,
             "columns": None if columns is None else list(columns),
             "beam_size": self._parser.beam_size if files else None,
         }
-
-    def _parser_files(self) -> list[tuple[str | None, str, str]]:
-        """Lists language, bare file name in a checkpoint and present path of each parser file."""
-        if not isinstance(self._parser, UDPipeParser):
-            return []
-        paths = self._parser.paths
-        are_distinct = len({Path(path).name for path in paths.values()}) == len(paths)
-        return [
-            (language, Path(path).name if are_distinct else f"{language}.udpipe", path)
-            for language, path in paths.items()
-        ]
 
     def __getattr__(self, key: str):
         # A reloaded tokenizer is built from tokenizer.json; what its base class set from init_kwargs is found there.
@@ -133,35 +125,39 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         Raises:
             ValueError: Without parser and `parses`, or if a parse is not of its text; the message names the example.
         """
-        call = CALL.bind(self, text, text_pair, *args, **kwargs).arguments
-        options = {**call, **(call.get("tokenizer_kwargs") or {}), **call.get("kwargs", {})}
-        is_split_into_words = bool(options.get("is_split_into_words"))
         if text is None:
             return super().__call__(text, text_pair, *args, **kwargs)
+        options = self._call_options(text, text_pair, *args, **kwargs)
+        are_words = bool(options.get("is_split_into_words"))
         is_batched = isinstance(text, (list, tuple)) and (
-            not is_split_into_words or bool(text) and isinstance(text[0], (list, tuple))
+            not are_words or bool(text) and isinstance(text[0], (list, tuple))
         )
-        firsts, seconds = split_pairs(text, text_pair, is_batched, is_split_into_words)
+        firsts, seconds = split_pairs(text, text_pair, is_batched, are_words)
         for index, example in enumerate(zip(firsts, seconds, strict=True)):
             check_encodable(example, index)
         encoding = super().__call__(text, text_pair, *args, **kwargs)
         if not self.syntax_columns:
             return encoding
-        if languages_pair is None:
-            languages_pair = languages
-        first_parses = self._parses(firsts, parses, languages, is_batched, is_split_into_words)
-        second_parses = self._parses(seconds, parses_pair, languages_pair, is_batched, is_split_into_words)
-
-        texts = (firsts, seconds) if is_split_into_words else None
-        rows = self._columns(encoding, first_parses, second_parses, texts)
-        return_tensors = options.get("return_tensors")
-        if return_tensors is not None:
-            encoding.update(BatchEncoding(rows, tensor_type=return_tensors))
+        first_parses = self._parses(firsts, parses, languages, are_words)
+        second_languages = languages if languages_pair is None else languages_pair
+        second_parses = self._parses(seconds, parses_pair, second_languages, are_words)
+        rows = self._columns(encoding, first_parses, second_parses, (firsts, seconds) if are_words else None)
+        if options.get("return_tensors") is not None:
+            encoding.update(BatchEncoding(rows, tensor_type=options["return_tensors"]))
         elif is_batched or options.get("return_overflowing_tokens"):
             encoding.update(rows)
         else:
             encoding.update({column: values[0] for column, values in rows.items()})
         return encoding
+
+    def _call_options(self, *args, **kwargs) -> dict[str, Any]:
+        """Gathers the options of a call in all their forms, and refuses those of `from_pretrained`."""
+        call = CALL.bind(self, *args, **kwargs).arguments
+        options = {**call, **(call.get("tokenizer_kwargs") or {}), **call.get("kwargs", {})}
+        for name in ("parser", "columns", "beam_size"):
+            if name in options:
+                raise ValueError(f"{name}= belongs to from_pretrained, for all calls; a single call does not take it")
+        return options
 
     def _columns(self, encoding, first_parses, second_parses, texts) -> dict[str, list[list[int]]]:
         """Makes the columns of every window of a batch; `texts` are the words of texts that were given as words.
@@ -179,28 +175,25 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             parses = (first_parses[example], second_parses[example])
             made = align_to_wordpieces(parses, spans, window.sequence_ids, window.attention_mask, self.syntax_columns)
             masked = [i for i, token in enumerate(window.ids) if token == mask_token_id]
+            for position in masked:
+                for column in made.keys() & NONE_IDS.keys():
+                    made[column][position] = NONE_IDS[column]
             for column, values in made.items():
-                for position in masked if column in NONE_IDS else ():
-                    values[position] = NONE_IDS[column]
                 rows[column].append(values)
         return rows
 
-    def _parses(self, texts, parses, languages, is_batched: bool, is_split_into_words: bool) -> list[Parse | None]:
-        """Parses the texts that are there (not `None`), or checks the parses given for them."""
-        present = [index for index, text in enumerate(texts) if text is not None]
-        by_text: list[Parse | None] = [None] * len(texts)
-        dependencies = not {"deprel_ids", "head_positions"}.isdisjoint(self.syntax_columns)
-        if parses is not None:
-            given = list(parses) if isinstance(parses, (list, tuple)) else [parses]
-            if len(given) != len(texts):
-                raise ValueError(f"{len(given)} parses are given for {len(texts)} texts")
-            for index in present:
-                check_parse(given[index], texts[index], index, dependencies)
-                by_text[index] = given[index]
-            warn_of_unknown(by_text)
-            return by_text
-        if not present:
-            return by_text
+    def _parses(self, texts, parses, languages, are_words: bool) -> list[Parse | None]:
+        """Gives the parse of each text that is there (not `None`): the given one, or one that the parser makes."""
+        by_text = self._made_parses(texts, languages, are_words) if parses is None else given_parses(texts, parses)
+        for index, (parse, text) in enumerate(zip(by_text, texts, strict=True)):
+            check_parse(parse, text, index, self.needs_trees)
+        warn_of_unknown(by_text)
+        return by_text
+
+    def _made_parses(self, texts, languages, are_words: bool) -> list[Parse | None]:
+        """Parses the texts that are there, equal ones once."""
+        if all(text is None for text in texts):
+            return [None] * len(texts)
         if self._parser is None:
             raise ValueError(
                 f"{type(self).__name__} has no parser: load it with parser=PATH (for English, "
@@ -209,18 +202,15 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         codes = list(languages) if isinstance(languages, (list, tuple)) else [languages] * len(texts)
         if len(codes) != len(texts):
             raise ValueError(f"{len(codes)} languages are given for {len(texts)} texts")
-        keys = [(tuple(texts[i]) if is_split_into_words else texts[i], codes[i]) for i in present]
-        unique = list(dict.fromkeys(keys))
-        method = "parse_words" if is_split_into_words else "parse"
+        hashable = [tuple(text) if isinstance(text, list) else text for text in texts]
+        keys = list(zip(hashable, codes, strict=True))
+        unique = [key for key in dict.fromkeys(keys) if key[0] is not None]
+        method = "parse_words" if are_words else "parse"
         parse = getattr(self._parser, method)
-        made = parse([text for text, _ in unique], [code for _, code in unique], dependencies)
+        made = parse([text for text, _ in unique], [code for _, code in unique], self.needs_trees)
         check_made(made, len(unique), f"{type(self._parser).__name__}.{method}")
-        warn_of_unknown(made)
         parse_of = dict(zip(unique, made, strict=True))
-        for index, key in zip(present, keys, strict=True):
-            check_parse(parse_of[key], texts[index], index, dependencies)
-            by_text[index] = parse_of[key]
-        return by_text
+        return [parse_of.get(key) for key in keys]
 
     def _pad(
         self,
@@ -262,41 +252,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
 
     def _save_pretrained(self, save_directory, file_names, *args, **kwargs):
         file_names = super()._save_pretrained(save_directory, file_names, *args, **kwargs)
-        files = self._parser_files()
-        if self._parser is not None and not files:
-            logger.warning(
-                f"a {type(self._parser).__name__} cannot be saved with the tokenizer: give parser= again on loading"
-            )
-        for language, name, _ in files:
-            target = Path(save_directory, name)
-            for other, _, path in files:
-                if other != language and target.exists() and target.samefile(path):
-                    raise ValueError(
-                        f"{target} is the parser of {other!r} and would become that of {language!r}: "
-                        "save into another folder"
-                    )
-        for _, name, path in files:
-            parser, saved = Path(path), Path(save_directory, name)
-            file_names += (str(copy_file(parser, saved)),)
-            if licence(parser).exists():
-                file_names += (str(copy_file(licence(parser), licence(saved))),)
-            else:
-                licence(saved).unlink(missing_ok=True)  # of a parser that was here before
-        return file_names
-
-
-def copy_file(source: Path, target: Path) -> Path:
-    """Puts a copy of a file in place at once; what was there, perhaps a link into a cache, is not written to."""
-    if not (target.exists() and target.samefile(source)):
-        unfinished = target.with_name(f"{target.name}.{os.getpid()}")
-        shutil.copyfile(source, unfinished)
-        unfinished.replace(target)
-    return target
-
-
-def licence(parser: str | Path) -> Path:
-    """Gives the file with the licence of a parser, which goes where the parser goes."""
-    return Path(parser).with_name(Path(parser).name.removesuffix(".udpipe") + ".LICENSE.md")
+        return file_names + save_parsers(self._parser, save_directory)
 
 
 def model_config(name_or_path: str, kwargs: Mapping[str, Any]) -> dict:
@@ -307,35 +263,7 @@ def model_config(name_or_path: str, kwargs: Mapping[str, Any]) -> dict:
         return {}
 
 
-def hub_options(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Picks the arguments of `from_pretrained` that say where the files of a checkpoint are."""
-    return {name: kwargs[name] for name in HUB_OPTIONS if name in kwargs}
-
-
-def saved_parser(parser: str | Mapping[str, str] | None, name_or_path: str, kwargs: Mapping[str, Any]):
-    """Finds the parser files that a checkpoint names, in its folder or by fetching them from the Hub.
-
-    Raises:
-        ValueError: If a name is more than a bare file name.
-        OSError: If a file is not there.
-    """
-
-    def find(name: str) -> str:
-        if not isinstance(name, str) or Path(name).name != name or "\\" in name:
-            raise ValueError(f"{name_or_path} names the parser {name!r}; it must be a plain file of the checkpoint")
-        cached_file(
-            name_or_path, licence(name).name, **hub_options(kwargs), _raise_exceptions_for_missing_entries=False
-        )
-        return cached_file(name_or_path, name, **hub_options(kwargs))
-
-    if not parser:
-        return None
-    if isinstance(parser, Mapping):
-        return {language: find(name) for language, name in parser.items()}
-    return find(parser)
-
-
-def split_pairs(text, text_pair, is_batched: bool, is_split_into_words: bool) -> tuple[list, list]:
+def split_pairs(text, text_pair, is_batched: bool, are_words: bool) -> tuple[list, list]:
     """Gives the first and the second text (or `None`) of each example, for every calling form of `__call__`."""
     if not is_batched:
         return [text], [text_pair if text_pair else None]
@@ -343,9 +271,14 @@ def split_pairs(text, text_pair, is_batched: bool, is_split_into_words: bool) ->
         is_matching = isinstance(text_pair, (list, tuple)) and len(text_pair) == len(text)
         return list(text), list(text_pair) if is_matching else [None] * len(text)  # the base tokenizer refuses it
     firsts, seconds = [], []
-    for example in text:
+    for index, example in enumerate(text):
         inner = example[0] if isinstance(example, (list, tuple)) and example else None
-        is_pair = isinstance(inner, (list, tuple)) if is_split_into_words else isinstance(inner, str)
+        is_pair = isinstance(inner, (list, tuple)) if are_words else isinstance(inner, str)
+        if is_pair and len(example) != 2:
+            raise ValueError(
+                f"example {index} has {len(example)} texts, but a pair has two; "
+                "a text given as words needs is_split_into_words=True"
+            )
         first, second = example if is_pair else (example, None)
         firsts.append(first)
         seconds.append(second)
@@ -353,20 +286,24 @@ def split_pairs(text, text_pair, is_batched: bool, is_split_into_words: bool) ->
 
 
 def check_encodable(texts: Sequence, index: int) -> None:
-    """Refuses lone surrogates, which neither tokenizer nor parser can read, by example and character."""
+    """Refuses lone surrogates in the texts of an example, also in those given as words."""
     for text in texts:
         for piece in text if isinstance(text, (list, tuple)) else [text]:
-            position = find_surrogate(piece) if isinstance(piece, str) else None
-            if position is not None:
-                raise ValueError(
-                    f"example {index} has a lone surrogate, {piece[position]!r}, at character {position}: "
-                    "remove it, or decode the file with the right encoding"
-                )
+            if isinstance(piece, str):
+                refuse_surrogates(piece, f"example {index}")
 
 
 def is_parse(parse) -> bool:
     """Tells whether something is a Parse, of this module or of a copy from the Hub."""
     return not isinstance(parse, type) and hasattr(parse, "upos")
+
+
+def given_parses(texts: Sequence, parses) -> list[Parse | None]:
+    """Gives the parse given for each text that is there."""
+    given = list(parses) if isinstance(parses, (list, tuple)) else [parses]
+    if len(given) != len(texts):
+        raise ValueError(f"{len(given)} parses are given for {len(texts)} texts")
+    return [None if text is None else parse for parse, text in zip(given, texts, strict=True)]
 
 
 def check_made(made, num_texts: int, method: str) -> None:
@@ -384,10 +321,11 @@ def check_made(made, num_texts: int, method: str) -> None:
 def warn_of_unknown(parses: Sequence[Parse | None]) -> None:
     """Warns once of each tag and each relation that Universal Dependencies do not have."""
     there = [parse for parse in parses if parse is not None]
-    tags = {tag for parse in there for tag in parse.upos}.difference(UPOS_IDS, (None, "_"))
-    deprels = {deprel for parse in there for deprel in parse.deprels or ()}.difference((None, "_"))
-    for kind, names in (("UPOS tag", tags), ("relation", {name for name in deprels if deprel_id(name) == NONE_ID})):
-        for name in sorted(names):
+    tags = {tag for parse in there for tag in parse.upos if tag is not None}
+    deprels = {deprel for parse in there for deprel in parse.deprels or () if deprel is not None}
+    unknown = {deprel for deprel in deprels if deprel_id(deprel) == NONE_ID}
+    for kind, names in (("UPOS tag", tags.difference(UPOS_IDS)), ("relation", unknown)):
+        for name in sorted(names - {"_"}):
             logger.warning_once(f"{name!r} is no {kind} of Universal Dependencies and counts as none")
 
 

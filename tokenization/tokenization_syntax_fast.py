@@ -1,12 +1,14 @@
 """A fast tokenizer (WordPiece, Unigram, byte-level BPE) that also gives each wordpiece its syntax."""
 
+import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from typing import Any
 
 from transformers import AutoTokenizer, BertConfig, PreTrainedTokenizerFast
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
-from .tokenization_syntax import SyntaxTokenizerMixin, hub_options, model_config, saved_parser
+from .parser_files import hub_options, saved_parser
+from .tokenization_syntax import SyntaxTokenizerMixin, model_config
 
 __all__ = ["SyntaxTokenizerFast"]
 
@@ -60,20 +62,10 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
         config = model_config(name, kwargs)
         settings = get_tokenizer_config(name, **hub_options(kwargs))
         if "syntax" in settings or settings.get("tokenizer_class") == cls.__name__:
-            saved = settings.get("syntax", {})
-            if not isinstance(saved, Mapping):
-                raise ValueError(f'"syntax" in the tokenizer_config.json of {name} must be an object, got {saved!r}')
-            for setting in BACKEND_SETTINGS:
-                if setting in kwargs and kwargs[setting] != settings.get(setting):
-                    raise ValueError(
-                        f"{setting} is {settings.get(setting)!r} in {name} and cannot become {kwargs[setting]!r}: "
-                        "load the plain checkpoint with it"
-                    )
-            kwargs = {key: value for key, value in kwargs.items() if key not in AUTO_ARGUMENTS}
-            tokenizer = super().from_pretrained(name, *init_inputs, **kwargs)
+            tokenizer, saved = cls._reload(name, settings, *init_inputs, **kwargs)
             parser = saved_parser(saved.get("parser"), name, kwargs) if parser is None else parser
             columns = saved.get("columns") if columns is None else columns
-            if beam_size is None and isinstance(parser, (str, Path, Mapping)):
+            if beam_size is None and isinstance(parser, (str, os.PathLike, Mapping)):
                 beam_size = saved.get("beam_size")
         else:
             if "syntax_columns" in config:  # by the config of a syntax model AutoTokenizer would come back here
@@ -83,18 +75,31 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
         return tokenizer
 
     @classmethod
+    def _reload(cls, name: str, settings: Mapping[str, Any], /, *init_inputs, **kwargs):
+        """Loads a saved syntax tokenizer, still without its parser, and gives its syntax settings with it."""
+        saved = settings.get("syntax", {})
+        if not isinstance(saved, Mapping):
+            raise ValueError(f'"syntax" in the tokenizer_config.json of {name} must be an object, got {saved!r}')
+        for setting in BACKEND_SETTINGS:
+            if setting in kwargs and kwargs[setting] != settings.get(setting):
+                raise ValueError(
+                    f"{setting} is {settings.get(setting)!r} in {name} and cannot become {kwargs[setting]!r}: "
+                    "load the plain checkpoint with it"
+                )
+        kwargs = {key: value for key, value in kwargs.items() if key not in AUTO_ARGUMENTS}
+        return super().from_pretrained(name, *init_inputs, **kwargs), saved
+
+    @classmethod
     def _adopt(cls, base) -> "SyntaxTokenizerFast":
         """Takes over the state of a fast tokenizer, and notes for saving what its class had set."""
         if not base.is_fast:
             raise ValueError(f"{base.name_or_path!r} has no fast tokenizer, only a {type(base).__name__}")
-        own = [
-            name
-            for name in METHODS
-            if getattr(type(base), name, None) is not getattr(PreTrainedTokenizerFast, name, None)
-        ]
+        theirs, plain = type(base), PreTrainedTokenizerFast
+        own = [name for name in METHODS if getattr(theirs, name, None) is not getattr(plain, name, None)]
         if own:
             raise ValueError(
-                f"{type(base).__name__} has its own {', '.join(own)}, which a syntax tokenizer would lose"
+                f"{theirs.__name__} has its own {', '.join(own)}, which a syntax tokenizer would lose: "
+                "to do without, load the checkpoint by PreTrainedTokenizerFast, save it, and adopt the saved one"
             )
         tokenizer = cls.__new__(cls)
         tokenizer.__dict__.update(base.__dict__)

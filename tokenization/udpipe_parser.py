@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .universal_dependencies import Parse, find_surrogate
+from .universal_dependencies import Parse, refuse_surrogates
 
 try:
     from ufal import udpipe
@@ -20,11 +20,17 @@ __all__ = ["UDPipeParser"]
 # UDPipe ends a text at NUL and takes these other white spaces for letters
 SPACES = dict.fromkeys([0, 0x0B, 0x0C, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029], " ")
 MODELS: dict[str, Any] = {}  # of this process, by the digest of the file: copies of a file are one model
+LOADED: dict[str, str] = {}  # the digest of the model that this process last took from each path
 
 
 def file_digest(path: str) -> str:
-    """Gives the SHA-256 of a file."""
-    status = os.stat(path)
+    """Gives the SHA-256 of a file; once it is gone, that of the model which was loaded from it."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        if path in LOADED:
+            return LOADED[path]
+        raise
     return read_digest(path, (status.st_mtime_ns, status.st_size, status.st_ino))
 
 
@@ -44,6 +50,7 @@ def load_model(path: str):
         if model is None:
             raise ValueError(f"{path!r} is not a UDPipe model, or it is damaged")
         MODELS[digest] = model
+    LOADED[path] = digest
     return MODELS[digest]
 
 
@@ -59,7 +66,8 @@ class UDPipeParser:
 
     Raises:
         FileNotFoundError: If a model file does not exist.
-        ValueError: If a language code is none, the beam size no positive integer, or a file a treebank.
+        ValueError: If there is no model, a language code is none, the beam size is no positive integer, or a file is a
+            treebank.
     """
 
     def __init__(
@@ -68,6 +76,8 @@ class UDPipeParser:
         if type(beam_size) is not int or not 1 <= beam_size <= 1000:  # UDPipe aborts the process on a negative one
             raise ValueError(f"beam_size must be an integer from 1 to 1000, got {beam_size!r}")
         by_language = models if isinstance(models, Mapping) else {None: models}
+        if not by_language:
+            raise ValueError(f"a parser needs at least one model, got {models!r}")
         self.paths = {language: os.path.abspath(path) for language, path in by_language.items()}
         self.beam_size = beam_size
         for language, path in self.paths.items():
@@ -99,7 +109,7 @@ class UDPipeParser:
             ValueError: If a text has a lone surrogate or a language has no model.
         """
         return [
-            self._parse_text(self._model(language), clean(text, index), text, dependencies)
+            self._parse_text(self._model(language), text, index, dependencies)
             for index, (text, language) in enumerate(zip(texts, one_each(languages, texts), strict=True))
         ]
 
@@ -127,17 +137,14 @@ class UDPipeParser:
     def _model(self, language: str | None):
         if language is None and len(self.paths) == 1:
             (path,) = self.paths.values()
-        elif language in self.paths:
-            path = self.paths[language]
-        else:
-            known = sorted(str(code) for code in self.paths if code is not None)
-            if language is None:
-                raise ValueError(f"there are parsers for {known}: name the language of each text with languages=")
-            raise ValueError(
-                f"no parser for language {language!r}; "
-                + (f"there are parsers for {known}" if known else "give the parser as {language: path} to name one")
-            )
-        return load_model(path)
+            return load_model(path)
+        if language in self.paths:
+            return load_model(self.paths[language])
+        known = sorted(str(code) for code in self.paths if code is not None)
+        remedy = f"there are parsers for {known}" if known else "give the parser as {language: path} to name one"
+        if language is None:
+            raise ValueError(f"{remedy}: name the language of each text with languages=")
+        raise ValueError(f"no parser for language {language!r}; {remedy}")
 
     def _analyse(self, model, sentence, dependencies: bool) -> None:
         if not model.tag(sentence, model.DEFAULT):
@@ -145,47 +152,34 @@ class UDPipeParser:
         if dependencies and not model.parse(sentence, f"beam_search={self.beam_size}"):
             raise ValueError(f"{self!r} has no parser, only a tagger")
 
-    def _parse_text(self, model, cleaned: str, text: str, dependencies: bool) -> Parse:
+    def _parse_text(self, model, text: str, index: int, dependencies: bool) -> Parse:
+        cleaned = clean(text, index)
         tokenizer = model.newTokenizer(model.TOKENIZER_RANGES)
         if tokenizer is None:
             raise ValueError(f"{self!r} has no tokenizer: give it words")
         tokenizer.setText(cleaned)
-        starts: list[int] = []
-        ends: list[int] = []
-        words: list[tuple[str, int, str]] = []
-        sentence_ids: list[int] = []
+        rows: list[tuple] = []
         sentence, error = udpipe.Sentence(), udpipe.ProcessingError()
         sentence_id = 0
         while tokenizer.nextSentence(sentence, error):
             self._analyse(model, sentence, dependencies)
-            base = len(words)
-            words += read_words(sentence, base)
-            # Words of a multiword token have no range of their own, only the token has.
-            multiword = {
-                word: token for token in sentence.multiwordTokens for word in range(token.idFirst, token.idLast + 1)
-            }
-            for word in list(sentence.words)[1:]:
-                start, end = token_range(multiword.get(word.id, word))
-                starts.append(start)
-                ends.append(end)
-            sentence_ids += [sentence_id] * (len(words) - base)
+            rows += read_words(sentence, word_spans(sentence), sentence_id, len(rows))
             sentence_id += 1
         if error.occurred():
             raise ValueError(f"UDPipe cannot read {text[:80]!r}: {error.message}")
-        return make_parse(text, starts, ends, words, sentence_ids, dependencies)
+        return make_parse(text, rows, dependencies)
 
     def _parse_sentence(self, model, words: Sequence[str], index: int, dependencies: bool) -> Parse:
         sentence = udpipe.Sentence()
-        starts: list[int] = []
-        position = 0
+        spans: list[tuple[int, int]] = []
+        start = 0
         for word in words:
             sentence.addWord(clean(word, index))
-            starts.append(position)
-            position += len(word) + 1
+            spans.append((start, start + len(word)))
+            start += len(word) + 1
         if words:
             self._analyse(model, sentence, dependencies)
-        ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
-        return make_parse(" ".join(words), starts, ends, read_words(sentence, 0), [0] * len(starts), dependencies)
+        return make_parse(" ".join(words), read_words(sentence, spans, 0, 0), dependencies)
 
 
 def token_range(token) -> tuple[int, int]:
@@ -202,22 +196,25 @@ def one_each(languages: Sequence[str | None] | None, texts: Sequence) -> Sequenc
 
 def clean(text: str, index: int) -> str:
     """Puts a plain space where UDPipe would not see white space, and refuses lone surrogates."""
-    surrogate = find_surrogate(text)
-    if surrogate is not None:
-        raise ValueError(f"text {index} has a lone surrogate, {text[surrogate]!r}, at character {surrogate}")
+    refuse_surrogates(text, f"text {index}")
     return text.translate(SPACES)
 
 
-def read_words(sentence, base: int) -> list[tuple[str, int, str]]:
-    """Copies tag, parent and relation of each word: a UDPipe word dies with its sentence."""
+def word_spans(sentence) -> list[tuple[int, int]]:
+    """Reads the characters of each word; those of a multiword token have none of their own, only the token has."""
+    multiword = {word: token for token in sentence.multiwordTokens for word in range(token.idFirst, token.idLast + 1)}
+    return [token_range(multiword.get(word.id, word)) for word in list(sentence.words)[1:]]
+
+
+def read_words(sentence, spans: Sequence[tuple[int, int]], sentence_id: int, base: int) -> list[tuple]:
+    """Copies each word as a row in the order of Parse's fields: a UDPipe word dies with its sentence."""
     return [
-        (word.upostag, base + word.head - 1 if word.head > 0 else -1, word.deprel) for word in list(sentence.words)[1:]
+        (start, end, word.upostag, sentence_id, base + word.head - 1 if word.head > 0 else -1, word.deprel)
+        for (start, end), word in zip(spans, list(sentence.words)[1:], strict=True)
     ]
 
 
-def make_parse(text, starts, ends, words, sentence_ids, dependencies) -> Parse:
-    """Builds the Parse of a text from its columns."""
-    upos, parents, deprels = (list(column) for column in zip(*words, strict=True)) if words else ([], [], [])
-    if not dependencies:
-        return Parse(text, starts, ends, upos, sentence_ids)
-    return Parse(text, starts, ends, upos, sentence_ids, parents, deprels)
+def make_parse(text: str, rows: Sequence[tuple], dependencies: bool) -> Parse:
+    """Builds the Parse of a text from its words; without dependencies their heads and relations are left out."""
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
+    return Parse(text, *(columns if dependencies else columns[:4]))

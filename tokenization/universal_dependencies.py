@@ -1,29 +1,38 @@
-"""Universal Dependencies: the tag sets, their ids, and `Parse`, the analysis of one text (https://universaldependencies.org)."""
+"""Universal Dependencies (https://universaldependencies.org): tag sets, their ids, and `Parse`, one analysed text."""
 
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import index
 
 __all__ = [
+    "CAPITALISED",
     "COLUMN_SIZES",
     "DEPRELS",
     "DEPREL_IDS",
+    "FIRST",
+    "LAST",
+    "MIDDLE",
+    "NONE_ID",
     "NONE_IDS",
+    "NOT_CAPITALISED",
+    "PADDING_ID",
     "SYNTAX_COLUMNS",
     "UPOS",
     "UPOS_IDS",
+    "WHOLE",
     "Parse",
     "deprel_id",
     "find_surrogate",
+    "refuse_surrogates",
 ]
 
 SYNTAX_COLUMNS = ("upos_ids", "casing_ids", "subword_ids", "deprel_ids", "head_positions")
 
 UPOS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
 DEPRELS = tuple(
-    "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed "
-    "flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
+    "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl "
+    "fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
     "xcomp".split()
 )
 
@@ -40,14 +49,23 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 def deprel_id(deprel: str | None) -> int:
     """Gives the id of a relation without its subtype: `nsubj:pass` as `nsubj`; an unknown one is 1."""
-    deprel = deprel or ""
-    return DEPREL_IDS.get(deprel) or DEPREL_IDS.get(deprel.partition(":")[0], NONE_ID)
+    return DEPREL_IDS.get((deprel or "").partition(":")[0], NONE_ID)
 
 
 def find_surrogate(text: str) -> int | None:
     """Finds the first lone surrogate of a text, a code point that has no UTF-8 form and so cannot be parsed."""
     match = SURROGATE.search(text)
     return match.start() if match else None
+
+
+def refuse_surrogates(text: str, where: str) -> None:
+    """Refuses a text with a lone surrogate, which neither tokenizer nor parser reads; `where` begins the message."""
+    position = find_surrogate(text)
+    if position is not None:
+        raise ValueError(
+            f"{where} has a lone surrogate, {text[position]!r}, at character {position}: "
+            "remove it, or decode the file with the right encoding"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +92,10 @@ class Parse:
     text: str
     starts: Sequence[int]
     ends: Sequence[int]
-    upos: Sequence[str]
+    upos: Sequence[str | None]
     sentence_ids: Sequence[int]
     parents: Sequence[int] | None = None
-    deprels: Sequence[str] | None = None
+    deprels: Sequence[str | None] | None = None
     depths: Sequence[int] | None = field(init=False, default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -120,7 +138,7 @@ def checked_column(name: str, column: Sequence) -> list:
             raise ValueError(f"{name} of word {wrong} is {column[wrong]!r}, not a string")
         return list(column)
     try:
-        return list(map(index, column))
+        return list(map(operator.index, column))
     except TypeError as error:
         raise ValueError(f"{name} {list(column)[:20]} must be integers: {error}") from error
 

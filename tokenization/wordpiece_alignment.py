@@ -55,9 +55,10 @@ def word_groups(parse: Parse, spans: Sequence[tuple[int, int]]) -> tuple[list[in
                 if shared > most:
                     owner, most = word, shared
                 word += 1
-            for covered in range(first, word) if word > first + 1 else ():
-                if ends[covered] > starts[covered]:
-                    characters_owner.setdefault(covered, owner)
+            if word > first + 1:
+                for covered in range(first, word):
+                    if ends[covered] > starts[covered]:
+                        characters_owner.setdefault(covered, owner)
         piece_words.append(owner)
     groups = {word: word for word in piece_words if word != NO_WORD}
     return piece_words, {**characters_owner, **groups}
@@ -106,31 +107,29 @@ def align_to_wordpieces(
     absent = [NONE_ID if attended else PADDING_ID for attended in attention_mask]
     anchor = next((i for i, text in enumerate(sequence_ids) if text is None and attention_mask[i]), None)
     heads = [(i if anchor is None else anchor) if attended else 0 for i, attended in enumerate(attention_mask)]
-    none = [0] * len(absent)
-    made = dict(zip(SYNTAX_COLUMNS, (absent[:], none[:], none[:], absent[:], heads), strict=True))
+    made = dict(zip(SYNTAX_COLUMNS, (absent, [0] * len(absent), [0] * len(absent), absent[:], heads), strict=True))
     for text, parse in enumerate(parses):
-        if parse is not None:
-            positions = [i for i, sequence_id in enumerate(sequence_ids) if sequence_id == text]
-            piece_words, groups = word_groups(parse, [spans[i] for i in positions])
-            pieces: dict[int, list[int]] = {}
-            for position, word in zip(positions, piece_words, strict=True):
-                if word != NO_WORD:
-                    pieces.setdefault(word, []).append(position)
-            representatives = group_representatives(groups, parse.depths)
-            for owner, own in pieces.items():
-                fill_tags(made, parse, representatives[owner], own)
-                if parse.parents is not None:
-                    parent = nearest_present(parse.parents, representatives[owner], groups)
-                    if parent >= 0:
-                        made["head_positions"][own[0]] = pieces[groups[parent]][0]
-                    elif anchor is not None:
-                        made["head_positions"][own[0]] = anchor
+        if parse is None:
+            continue
+        positions = [i for i, sequence_id in enumerate(sequence_ids) if sequence_id == text]
+        piece_words, groups = word_groups(parse, [spans[i] for i in positions])
+        pieces: dict[int, list[int]] = {}
+        for position, word in zip(positions, piece_words, strict=True):
+            if word != NO_WORD:
+                pieces.setdefault(word, []).append(position)
+        representatives = group_representatives(groups, parse.depths)
+        for owner, own in pieces.items():
+            fill_tags(made, parse, representatives[owner], own)
+            if parse.parents is not None:
+                parent = nearest_present(parse.parents, representatives[owner], groups)
+                if parent >= 0:  # else the head stays the anchor
+                    made["head_positions"][own[0]] = pieces[groups[parent]][0]
     return {column: made[column] for column in columns}
 
 
 def fill_tags(made: dict[str, list[int]], parse: Parse, word: int, own: list[int]) -> None:
     """Writes what a word says of its wordpieces, at their positions `own`, into the columns: all but its own head."""
-    upos, casing = UPOS_IDS.get(parse.upos[word], NONE_ID), casing_id(parse.form(word))
+    upos, casing = UPOS_IDS.get(parse.upos[word] or "", NONE_ID), casing_id(parse.form(word))
     for position in own:
         made["upos_ids"][position] = upos
         made["casing_ids"][position] = casing
@@ -140,6 +139,7 @@ def fill_tags(made: dict[str, list[int]], parse: Parse, word: int, own: list[int
         deprel = deprel_id(parse.deprels[word])
         for position in own:
             made["deprel_ids"][position] = deprel
+        for position in own[1:]:
             made["head_positions"][position] = own[0]
 
 
@@ -188,7 +188,7 @@ def align_spans(
     label_ids: dict[str, int],
     ignored: int = -100,
 ) -> list[int]:
-    """Labels wordpieces by character spans, in the IOB2 scheme: `B-x` on the first wordpiece of a span, `I-x` after it.
+    """Labels wordpieces by character spans, in the IOB2 scheme: `B-x` on the first one of a span, `I-x` after it.
 
     Spans outside a truncated text or a window are left out; one that began before it goes on with `I-x`.
 
@@ -202,18 +202,11 @@ def align_spans(
     Raises:
         ValueError: If a label is unknown, labelled spans overlap, or one inside the window holds no wordpiece.
     """
-    needed = ["O", *(f"{prefix}-{tag}" for _, _, tag in labels for prefix in "BI")]
-    unknown = [label for label in needed if label not in label_ids]
-    if unknown:
-        raise ValueError(f"label {unknown[0]!r} is not among {sorted(label_ids)}")
+    check_spans(labels, label_ids)
     own = [position for position, text in enumerate(sequence_ids) if text == 0]
     aligned = [label_ids["O"] if text == 0 else ignored for text in sequence_ids]
     window_start, window_end = (spans[own[0]][0], spans[own[-1]][1]) if own else (0, 0)
-    last_end = 0
     for start, end, tag in sorted(labels):
-        if start < last_end:
-            raise ValueError(f"the span {start} to {end} labelled {tag!r} overlaps the one before it")
-        last_end = end
         if end <= window_start or start >= window_end:
             continue
         inside = [position for position in own if spans[position][0] < end and spans[position][1] > start]
@@ -223,3 +216,16 @@ def align_spans(
             is_first = position == inside[0] and start >= window_start
             aligned[position] = label_ids[f"{'B' if is_first else 'I'}-{tag}"]
     return aligned
+
+
+def check_spans(labels: Sequence[tuple[int, int, str]], label_ids: dict[str, int]) -> None:
+    """Checks that the labels of spans are known and that no spans overlap."""
+    needed = ["O", *(f"{prefix}-{tag}" for _, _, tag in labels for prefix in "BI")]
+    unknown = [label for label in needed if label not in label_ids]
+    if unknown:
+        raise ValueError(f"label {unknown[0]!r} is not among {sorted(label_ids)}")
+    last_end = 0
+    for start, end, tag in sorted(labels):
+        if start < last_end:
+            raise ValueError(f"the span {start} to {end} labelled {tag!r} overlaps the one before it")
+        last_end = end

@@ -19,7 +19,7 @@ from math import prod
 from string import Formatter
 from typing import Any, NamedTuple
 
-__all__ = ["agreement_sentences", "agreement_splits"]
+__all__ = ["agreement_splits"]
 
 Noun = tuple[str, str]  # singular, plural
 
@@ -37,17 +37,18 @@ class Frame(NamedTuple):
 
     phenomenon: str
     text: str
-    choices: Callable[[bool | None], Iterator[Choice]]
+    choices: Callable[[bool], Iterator[Choice]]
     forms: Sequence[tuple[str, ...]]
 
 
-def _nouns(words: str) -> list[Noun]:
+def nouns_of(words: str) -> list[Noun]:
+    """Gives the singular and the plural of each word of a text."""
     return [(word, word[:-2] + "en" if word.endswith("man") else word + "s") for word in words.split()]
 
 
-MEN = _nouns("boy man king father brother son uncle grandfather nephew prince")
-WOMEN = _nouns("girl woman queen mother sister daughter aunt grandmother niece nun")
-PEOPLE = MEN + WOMEN + _nouns("teacher doctor farmer lawyer student neighbor driver singer writer manager")
+MEN = nouns_of("boy man king father brother son uncle grandfather nephew prince")
+WOMEN = nouns_of("girl woman queen mother sister daughter aunt grandmother niece nun")
+PEOPLE = MEN + WOMEN + nouns_of("teacher doctor farmer lawyer student neighbor driver singer writer manager")
 
 WORDS = {
     "place": ("near", "behind", "beside", "with"),
@@ -74,19 +75,20 @@ QUESTIONS = [("what", "that")]
 RELATIVES = [("that", conjunction) for conjunction in ("because", "when", "while", "although")]
 
 
-def _pairs_of_people(held_out: bool | None) -> Iterator[tuple[Noun, Noun]]:
-    """Yields the ordered pairs of nouns that are held out, or are not, or all for `None`; a fifth is held out."""
+def pairs_of_people(held_out: bool) -> Iterator[tuple[Noun, Noun]]:
+    """Yields the ordered pairs of nouns that are held out, or those that are not; a fifth is held out."""
     for (i, first), (j, second) in permutations(enumerate(PEOPLE), 2):
-        if held_out in (None, (i + j) % 5 == 0):
+        if held_out == ((i + j) % 5 == 0):
             yield first, second
 
 
-def _agreement(held_out: bool | None) -> Iterator[Choice]:
-    for pair, (number, near) in product(_pairs_of_people(held_out), product((0, 1), repeat=2)):
+def agreement_choices(held_out: bool) -> Iterator[Choice]:
+    """Yields nouns in all numbers; the form is that of the first."""
+    for pair, (number, near) in product(pairs_of_people(held_out), product((0, 1), repeat=2)):
         yield Choice((pair[0][number], pair[1][near]), number, 1 - number)
 
 
-def _reflexive_classes(noun: Noun) -> Iterator[tuple[str, int]]:
+def reflexive_classes(noun: Noun) -> Iterator[tuple[str, int]]:
     """Yields forms of a noun with the index of their reflexive; only a third of the plurals, to balance the three."""
     if noun in MEN:
         yield noun[0], 0
@@ -96,22 +98,23 @@ def _reflexive_classes(noun: Noun) -> Iterator[tuple[str, int]]:
         yield noun[1], 2
 
 
-def _reflexive(held_out: bool | None, alike: bool) -> Iterator[Choice]:
+def reflexive_choices(held_out: bool, alike: bool) -> Iterator[Choice]:
     """Yields nouns that take the same reflexive, or do not: then the wrong reflexive fits the nearer noun."""
-    for pair in _pairs_of_people(held_out):
-        for (subject, right), (noun, near) in product(*map(_reflexive_classes, pair)):
+    for pair in pairs_of_people(held_out):
+        for (subject, right), (noun, near) in product(*map(reflexive_classes, pair)):
             if alike == (right == near):
                 yield Choice((subject, noun), right, (right + 1) % 3 if alike else near)
 
 
-def _filler(held_out: bool | None, gap: bool) -> Iterator[Choice]:
-    for choice in _agreement(held_out):
+def filler_choices(held_out: bool, gap: bool) -> Iterator[Choice]:
+    """Yields nouns in all numbers; the first form is right if there is a gap."""
+    for choice in agreement_choices(held_out):
         yield choice._replace(right=1 - gap, wrong=int(gap))
 
 
 FRAMES = [
     *(
-        Frame(f"agreement_{name}", f"{{opening}} the {{0}} {text}", _agreement, PREDICATES)
+        Frame(f"agreement_{name}", f"{{opening}} the {{0}} {text}", agreement_choices, PREDICATES)
         for name, text in (
             ("prepositional_phrase", "{place} the {1} {form}"),
             ("subject_relative", "who {past} the {1} {form}"),
@@ -120,7 +123,9 @@ FRAMES = [
         )
     ),
     *(
-        Frame(f"reflexive_{name}", f"{{opening}} the {{0}} {text}", partial(_reflexive, alike=alike), REFLEXIVES)
+        Frame(
+            f"reflexive_{name}", f"{{opening}} the {{0}} {text}", partial(reflexive_choices, alike=alike), REFLEXIVES
+        )
         for name, text in (
             ("prepositional_phrase", "{place} the {1} {did_to} {form}"),
             ("object_relative", "who the {1} {past} {will} {do_to} {form}"),
@@ -128,7 +133,7 @@ FRAMES = [
         for alike in (True, False)
     ),
     *(
-        Frame(f"filler_gap_{name}", f"the {{0}} {text} {rest}", partial(_filler, gap=gap), forms)
+        Frame(f"filler_gap_{name}", f"the {{0}} {text} {rest}", partial(filler_choices, gap=gap), forms)
         for name, text, forms in (
             ("question", "{knew} {form} the {1} {handled}", QUESTIONS),
             ("relative_clause", "{saw} the {thing} {form} the {1} {handled}", RELATIVES),
@@ -138,7 +143,7 @@ FRAMES = [
 ]
 
 
-def _write(frame: Frame, num_pairs: int, held_out: bool | None, rng: random.Random) -> Iterator[list[dict]]:
+def write_pairs(frame: Frame, num_pairs: int, held_out: bool, rng: random.Random) -> Iterator[list[dict]]:
     """Yields distinct pairs; each is a number in the mixed radix of the frame's slots."""
     fields = [name for _, name, _, _ in Formatter().parse(frame.text) if name in WORDS]
     slots = [list(frame.choices(held_out)), frame.forms, *(WORDS[name] for name in fields)]
@@ -160,32 +165,16 @@ def _write(frame: Frame, num_pairs: int, held_out: bool | None, rng: random.Rand
         yield pair
 
 
-def _sentences(num_sentences: int, seed: int, held_out: bool | None) -> list[dict]:
+def write_sentences(num_sentences: int, seed: int, held_out: bool) -> list[dict]:
+    """Writes one split; see `agreement_splits`."""
     if num_sentences <= 0 or num_sentences % 2:
         raise ValueError(f"sentences come in pairs: expected a positive even number, got {num_sentences!r}")
     rng = random.Random(seed)
     pairs: list[list[dict]] = []
     for position, frame in enumerate(FRAMES):
-        pairs += _write(frame, len(range(position, num_sentences // 2, len(FRAMES))), held_out, rng)
+        pairs += write_pairs(frame, len(range(position, num_sentences // 2, len(FRAMES))), held_out, rng)
     rng.shuffle(pairs)
     return [sentence for pair in pairs for sentence in pair]
-
-
-def agreement_sentences(num_sentences: int, seed: int = 0) -> list[dict]:
-    """Writes distinct sentences, half of them acceptable, with equally many pairs from each frame.
-
-    Args:
-        num_sentences: An even number, as sentences come in minimal pairs.
-        seed: Equal seeds give equal sentences.
-
-    Returns:
-        Dictionaries with `sentence`, `label` (1 acceptable, 0 not) and `phenomenon`. The sentences of a pair follow
-        each other, the acceptable one first; pairs are in random order.
-
-    Raises:
-        ValueError: If the number is odd or not positive, or more than the grammar can make.
-    """
-    return _sentences(num_sentences, seed, held_out=None)
 
 
 def agreement_splits(num_train: int, num_validation: int, seed: int = 0) -> tuple[list[dict], list[dict]]:
@@ -194,6 +183,19 @@ def agreement_splits(num_train: int, num_validation: int, seed: int = 0) -> tupl
     Every sentence names two of the 30 `PEOPLE`, such as a subject and its attractor. A fifth of the combinations,
     whichever comes first and whatever their numbers, only occurs in validation, the others only in training.
 
-    Neither split depends on the size of the other. Arguments, sentences and errors are as in `agreement_sentences`.
+    The sentences of a split are distinct, half of them acceptable, with equally many pairs from each frame. Neither
+    split depends on the size of the other.
+
+    Args:
+        num_train: An even number, as sentences come in minimal pairs.
+        num_validation: Another.
+        seed: Equal seeds give equal sentences.
+
+    Returns:
+        Dictionaries with `sentence`, `label` (1 acceptable, 0 not) and `phenomenon`. The sentences of a pair follow
+        each other, the acceptable one first; pairs are in random order.
+
+    Raises:
+        ValueError: If a number is odd or not positive, or more than the grammar can make.
     """
-    return _sentences(num_train, seed, held_out=False), _sentences(num_validation, seed, held_out=True)
+    return write_sentences(num_train, seed, held_out=False), write_sentences(num_validation, seed, held_out=True)

@@ -1,6 +1,5 @@
 """Words and their tags from column files: CoNLL-2002 and 2003, WikiAnn, xSID and CoNLL-U."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -8,32 +7,15 @@ from typing import Any
 from syntax_bert.tokenization.universal_dependencies import find_surrogate
 
 from .conllu import read_conllu
+from .lines import StrPath, read_numbered_lines
 
-__all__ = ["read_intent_columns", "read_numbered_lines", "read_tagged_sentences", "read_upos", "to_iob2"]
+__all__ = ["read_intent_columns", "read_tagged_sentences", "read_upos", "to_iob2"]
 
 IOB_TAG = re.compile(r"O|[BI]-.+")
 INTENT = re.compile(r"#\s*intent\s*[=:]\s*(.*)")
 
-Path = str | os.PathLike[str]
-NumberedRow = tuple[int, list[str]]
 
-
-def read_numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Reads a text file line by line, each with its 1-based number; only `\n` and `\r\n` end a line.
-
-    Raises:
-        ValueError: If the file is not UTF-8, naming the last line that is.
-    """
-    number = 0
-    with open(path, encoding="utf-8-sig", newline="\n") as file:  # a word may hold U+2028
-        try:
-            for number, line in enumerate(file, start=1):
-                yield number, line.removesuffix("\n").removesuffix("\r")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is not UTF-8 after line {number}: {error}") from error
-
-
-def read_tagged_sentences(path: Path, label_column: int = -1, language: str | None = None) -> list[dict[str, Any]]:
+def read_tagged_sentences(path: StrPath, label_column: int = -1, language: str | None = None) -> list[dict[str, Any]]:
     """Reads sentences out of a file with one word a line, its tag in some column, and blank lines in between.
 
     Columns are separated by tabs if the first row has one, else by spaces. The word is in the first column. Lines that
@@ -71,11 +53,14 @@ def read_tagged_sentences(path: Path, label_column: int = -1, language: str | No
         sentences.append({"words": words, "tags": tags})
     if not sentences:
         raise ValueError(f"{path} has no rows")
-    prefix = f"{language}:"
-    if language is not None and all(word.startswith(prefix) for row in sentences for word in row["words"]):
-        for row in sentences:
-            row["words"] = [word.removeprefix(prefix) for word in row["words"]]
-    return sentences
+    return sentences if language is None else without_prefix(sentences, f"{language}:")
+
+
+def without_prefix(sentences: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
+    """Cuts a prefix off all words, if all have it."""
+    if not all(word.startswith(prefix) for row in sentences for word in row["words"]):
+        return sentences
+    return [{**row, "words": [word.removeprefix(prefix) for word in row["words"]]} for row in sentences]
 
 
 def blank_line_blocks(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
@@ -91,7 +76,7 @@ def blank_line_blocks(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[i
         yield block
 
 
-def checked(path: Path, line: int, word: str, tag: str) -> str:
+def checked(path: StrPath, line: int, word: str, tag: str) -> str:
     """Gives a tag back if neither it is empty nor its word unfit for a parser."""
     if not tag:
         raise ValueError(f"{path}:{line}: the word {word!r} has no tag")
@@ -100,7 +85,7 @@ def checked(path: Path, line: int, word: str, tag: str) -> str:
     return tag
 
 
-def read_intent_columns(path: Path) -> list[dict[str, Any]]:
+def read_intent_columns(path: StrPath) -> list[dict[str, Any]]:
     """Reads xSID's files: comments such as `# intent = weather/find`, then rows of id, word, intent and slot.
 
     Returns:
@@ -108,7 +93,7 @@ def read_intent_columns(path: Path) -> list[dict[str, Any]]:
 
     Raises:
         ValueError: For a file without rows or not in UTF-8, a row without four columns or out of order, and a sentence
-            with two intents, with file and line.
+            with no intent or with two, with file and line.
     """
     sentences = []
     for block in blank_line_blocks(read_numbered_lines(path)):
@@ -130,13 +115,15 @@ def read_intent_columns(path: Path) -> list[dict[str, Any]]:
             tags.append(checked(path, line, fields[1], fields[3]))
         if not words:
             raise ValueError(f"{path}:{block[0][0]}: a sentence without words")
-        sentences.append({"words": words, "tags": tags, "intent": checked(path, block[0][0], "", intents[0])})
+        if not intents[0]:
+            raise ValueError(f"{path}:{block[0][0]}: the sentence has no intent")
+        sentences.append({"words": words, "tags": tags, "intent": intents[0]})
     if not sentences:
         raise ValueError(f"{path} has no rows")
     return sentences
 
 
-def read_upos(path: Path) -> list[dict[str, Any]]:
+def read_upos(path: StrPath) -> list[dict[str, Any]]:
     """Reads the syntactic words of a CoNLL-U file and their UPOS; the words of "du" are "de" and "le".
 
     Returns:

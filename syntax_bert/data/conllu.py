@@ -16,6 +16,8 @@ from conllu.parser import parse_id_value, parse_int_value
 
 from syntax_bert.tokenization.universal_dependencies import Parse, find_surrogate
 
+from .lines import StrPath, read_numbered_lines
+
 __all__ = ["ConlluError", "ConlluSentence", "read_conllu", "surface_tokens", "write_conllu"]
 
 COMMENT = re.compile(r"#\s*(text|sent_id)\s*= ?(.*)", re.DOTALL)
@@ -37,7 +39,7 @@ class Row(NamedTuple):
 class ConlluError(ValueError):
     """A fault in a CoNLL-U file, at a 1-based line (`None` for the whole file)."""
 
-    def __init__(self, path: str | os.PathLike[str], line: int | None, problem: str) -> None:
+    def __init__(self, path: StrPath, line: int | None, problem: str) -> None:
         super().__init__(path, line, problem)  # the arguments, so that the error pickles
         self.path, self.line, self.problem = os.fspath(path), line, problem
 
@@ -54,7 +56,7 @@ class ConlluSentence:
     sent_id: str | None = None
 
 
-def read_conllu(path: str | os.PathLike[str], repair_roots: bool = False) -> Iterator[ConlluSentence]:
+def read_conllu(path: StrPath, repair_roots: bool = False) -> Iterator[ConlluSentence]:
     """Reads a CoNLL-U file sentence by sentence.
 
     The text is the `# text` comment, or the tokens joined by spaces except after SpaceAfter=No. Empty nodes (`3.1`)
@@ -66,13 +68,12 @@ def read_conllu(path: str | os.PathLike[str], repair_roots: bool = False) -> Ite
     """
     number = 0
     try:
-        with open(path, encoding="utf-8-sig", newline="\n") as file:  # a form may hold U+2028
-            lines = enumerate((line.removesuffix("\n").removesuffix("\r") for line in file), start=1)
-            blocks = groupby(lines, key=lambda line: bool(line[1].strip()))
-            for number, block in enumerate((list(block) for filled, block in blocks if filled), start=1):
-                yield SentenceReader(path, number, block).read(repair_roots)
-    except UnicodeDecodeError as error:
-        raise ConlluError(path, None, f"the file is not UTF-8 after sentence {number}: {error}") from error
+        blocks = groupby(read_numbered_lines(path), key=lambda line: bool(line[1].strip()))
+        for number, block in enumerate((list(block) for filled, block in blocks if filled), start=1):
+            yield SentenceReader(path, number, block).read(repair_roots)
+    except UnicodeError as error:
+        problem = f"the file is not UTF-8 after sentence {number}: {error.__cause__}"
+        raise ConlluError(path, None, problem) from error
     if not number:
         raise ConlluError(path, None, "the file has no sentence")
 
@@ -80,7 +81,7 @@ def read_conllu(path: str | os.PathLike[str], repair_roots: bool = False) -> Ite
 class SentenceReader:
     """Reads one block of numbered lines, and names its sentence in errors."""
 
-    def __init__(self, path: str | os.PathLike[str], number: int, lines: list[tuple[int, str]]) -> None:
+    def __init__(self, path: StrPath, number: int, lines: list[tuple[int, str]]) -> None:
         comments = {match[1]: match[2] for _, content in lines if (match := COMMENT.fullmatch(content))}
         self.path, self.text, self.sent_id = path, comments.get("text"), comments.get("sent_id")
         self.name = f"sentence {self.sent_id or number!r}"
@@ -180,7 +181,7 @@ def surface_tokens(parse: Parse) -> list[list[int]]:
     return tokens
 
 
-def write_conllu(path: str | os.PathLike[str], sentences: Iterable[Parse | ConlluSentence]) -> None:
+def write_conllu(path: StrPath, sentences: Iterable[Parse | ConlluSentence]) -> None:
     """Writes a CoNLL-U file, one CoNLL-U sentence for each sentence of each Parse.
 
     Words that share characters become a multiword token; from a bare Parse their FORMs are `_`. Line breaks and tabs

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from datasets import DatasetDict, load_dataset
@@ -13,7 +14,15 @@ from .text_files import label_names, load_files, with_class_labels
 
 logger = logging.getLogger(__name__)
 
-__all__ = ["GLUE_TASKS", "ClassificationData", "GlueTask", "load_classification_data", "write_submission"]
+__all__ = [
+    "GLUE_TASKS",
+    "ClassificationData",
+    "GlueTask",
+    "config_labels",
+    "label_options",
+    "load_classification_data",
+    "write_submission",
+]
 
 
 @dataclass(frozen=True)
@@ -96,25 +105,13 @@ def load_classification_data(
     if task_name is not None and task_name not in GLUE_TASKS:
         raise ValueError(f"unknown task {task_name!r}; the GLUE tasks are {list(GLUE_TASKS)}")
     task = GLUE_TASKS.get(task_name or "")
-    if files:
-        splits, sources = load_files(files, text_columns if task is None else task.columns, label_column), dict(files)
-    elif task is not None:
-        splits = load_dataset("nyu-mll/glue", task_name)
-        sources = {split: f"glue/{task_name} {split}" for split in splits}
-    else:
-        raise ValueError("give --task_name, or --train_file and --validation_file")
+    splits, sources = load_splits(task_name, files, text_columns if task is None else task.columns, label_column)
     if task is not None:
-        columns: tuple[str, ...] = task.columns
-        names = None if task.labels is None else list(task.labels)
+        columns, names = task.columns, None if task.labels is None else list(task.labels)
         if trained is not None:
             check_labels(names, trained, task_name)
     else:
-        first = next(iter(splits.values()))
-        columns = tuple(text_columns or (c for c in first.column_names if c not in (label_column, "idx")))
-        if label_column in columns:
-            raise ValueError(f"the label column {label_column!r} cannot be a text column")
-        if len(columns) not in (1, 2):
-            raise ValueError(f"choose one or two text columns out of {list(columns)} with --text_columns")
+        columns = own_columns(splits, text_columns, label_column)
         if trained is None:
             names = label_names(splits["train"].unique(label_column), sources["train"])
         else:
@@ -125,10 +122,47 @@ def load_classification_data(
     return data
 
 
+def load_splits(
+    task_name: str | None, files: dict[str, str] | None, columns: Sequence[str] | None, label_column: str
+) -> tuple[DatasetDict, dict[str, str]]:
+    """Loads files, or else a task from the Hub; gives each split and the name of its file or data set."""
+    if files:
+        return load_files(files, columns, label_column), files
+    if task_name is None:
+        raise ValueError("give --task_name, or --train_file and --validation_file")
+    splits = load_dataset("nyu-mll/glue", task_name)
+    return splits, {split: f"glue/{task_name} {split}" for split in splits}
+
+
+def own_columns(splits: DatasetDict, text_columns: Sequence[str] | None, label_column: str) -> tuple[str, ...]:
+    """Gives the text columns of data that is no GLUE task."""
+    first = next(iter(splits.values()))
+    columns = tuple(text_columns or (c for c in first.column_names if c not in (label_column, "idx")))
+    if label_column in columns:
+        raise ValueError(f"the label column {label_column!r} cannot be a text column")
+    if len(columns) not in (1, 2):
+        raise ValueError(f"choose one or two text columns out of {list(columns)} with --text_columns")
+    return columns
+
+
 def config_labels(config: PreTrainedConfig) -> list[str] | None:
     """Lists the labels of a trained model; `None` if it gives a score."""
     names = [name for _, name in sorted((config.id2label or {}).items())]
     return names if len(names) > 1 else None
+
+
+def label_options(labels: list[str] | None, is_single: bool = True) -> dict[str, Any]:
+    """Gives the config fields of a model for these labels, or without labels for a score.
+
+    Args:
+        labels: Their names, in the order of their ids.
+        is_single: Whether a text has one of them, and not each of its tokens.
+    """
+    if labels is None:
+        return {"num_labels": 1, "problem_type": "regression"}
+    ids = {name: index for index, name in enumerate(labels)}
+    problem_type = "single_label_classification" if is_single else None
+    return {"id2label": dict(enumerate(labels)), "label2id": ids, "problem_type": problem_type}
 
 
 def check_labels(names: list[str] | None, config: PreTrainedConfig, task_name: str | None) -> None:

@@ -1,18 +1,15 @@
 """Intents and slots from two files of lines (xSID's training data) and from MTOP's tables."""
 
 import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
-from .column_files import read_numbered_lines
+from .lines import StrPath, read_numbered_lines
 
 __all__ = ["read_mtop", "read_slot_lines"]
 
-Path = str | os.PathLike[str]
 
-
-def read_slot_lines(text_path: Path, label_path: Path) -> list[dict[str, Any]]:
+def read_slot_lines(text_path: StrPath, label_path: StrPath) -> list[dict[str, Any]]:
     """Reads sentences, their words separated by single spaces, and beside them lines of slots, a tab and the intent.
 
     Returns:
@@ -38,7 +35,7 @@ def read_slot_lines(text_path: Path, label_path: Path) -> list[dict[str, Any]]:
     return sentences
 
 
-def read_mtop(path: Path) -> list[dict[str, Any]]:
+def read_mtop(path: StrPath) -> list[dict[str, Any]]:
     """Reads a table of MTOP (Li et al. 2021, https://arxiv.org/abs/2008.09335).
 
     Its tab-separated columns are id, intent, slots, utterance, domain, locale, logical form and, as JSON, words. Slots

@@ -1,16 +1,17 @@
 """Extractive question answering from files of SQuAD's form, which XQuAD and MLQA share."""
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
 from syntax_bert.tokenization.universal_dependencies import find_surrogate
 
+from .lines import StrPath
+
 __all__ = ["misplaced_answer", "read_squad"]
 
 
-def read_squad(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+def read_squad(path: StrPath) -> list[dict[str, Any]]:
     """Reads a file of the form of SQuAD 1.1 or 2.0 (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250).
 
     Returns:
@@ -38,7 +39,7 @@ def read_squad(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def questions(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+def questions(path: StrPath) -> Iterator[dict[str, Any]]:
     """Walks through articles, paragraphs and questions."""
     last = None
     try:

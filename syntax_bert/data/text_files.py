@@ -1,7 +1,6 @@
 """Text classification data from one's own files, checked before anything is trained on it."""
 
 import csv
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from datasets import Dataset, DatasetDict, Features, Value
 from datasets.exceptions import DatasetGenerationError
 from transformers.utils import logging
 
+from syntax_bert.digests import file_digest
 from syntax_bert.tokenization.universal_dependencies import find_surrogate
 
 logger = logging.get_logger(__name__)
@@ -53,14 +53,7 @@ def load_files(
     """
     splits = DatasetDict()
     for split, file in files.items():
-        path = Path(file)
-        if not path.is_file():
-            raise FileNotFoundError(f"there is no {split} file {file!r}")
-        if path.suffix not in ENDINGS:
-            raise ValueError(f"{file}: unknown ending; data files end in {', '.join(ENDINGS)}")
-        _, first = next(read_rows(file), (0, None))
-        if first is None:
-            raise ValueError(f"{file} is empty" if not path.read_bytes().strip() else f"{file} has no rows")
+        first = first_row(file, split)
         label = None if split.startswith("test") else label_column
         labels = [] if label is None else [label]
         for column in (*(columns or ()), *labels):
@@ -68,16 +61,30 @@ def load_files(
                 raise ValueError(f"{file} has no column {column!r}; it has {list(first)}")
         columns = columns or choose_text_columns(file, first, label_column)
         kept = [*columns, *labels, *({"idx"} & first.keys())]
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()  # a changed file is not taken from the cache
+        # a changed file is not taken from the cache
+        options = {"path": file, "columns": tuple(kept), "label": label, "digest": file_digest(file)}
         try:
             splits[split] = Dataset.from_generator(
                 read_examples,
                 features=Features({column: Value("string") for column in kept}),
-                gen_kwargs={"path": file, "columns": tuple(kept), "label": label, "digest": digest},
+                gen_kwargs=options,
             )
         except DatasetGenerationError as error:
             raise (error.__cause__ if isinstance(error.__cause__, ValueError) else error) from None
     return splits
+
+
+def first_row(file: str, split: str) -> dict[str, str | None]:
+    """Gives the first row of a file, refusing one that has none."""
+    path = Path(file)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no {split} file {file!r}")
+    if path.suffix not in ENDINGS:
+        raise ValueError(f"{file}: unknown ending; data files end in {', '.join(ENDINGS)}")
+    _, first = next(read_rows(file), (0, None))
+    if first is None:
+        raise ValueError(f"{file} has no rows" if path.read_bytes().strip() else f"{file} is empty")
+    return first
 
 
 def choose_text_columns(file: str, columns: Iterable[str], label_column: str) -> Sequence[str]:

@@ -4,35 +4,32 @@ Generalized transfer (Ahmad et al. 2021, arXiv 2106.02134) takes the two texts f
 """
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import permutations
 
+from .lines import StrPath
 from .xtreme_files import LocalFiles, Part
-from .xtreme_hub import HUB_TASKS, HubData
-from .xtreme_predictions import write_predictions
+from .xtreme_hub import TABLES, HubData
 from .xtreme_rows import drop_unusable, encode, join_languages, name_labels, split_rows
 from .xtreme_tasks import XTREME_TASKS, XtremeData, XtremeTask
 
-__all__ = ["XTREME_TASKS", "XtremeData", "XtremeTask", "load_xtreme", "write_predictions"]
+__all__ = ["load_xtreme"]
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
 class PartReader:
-    """Reads parts of a task and leaves out rows that nothing can be learnt from, counting them."""
+    """Reads parts of a task and leaves out rows that nothing can be learnt from, saying how many."""
 
     task: XtremeTask
     source: LocalFiles | HubData
-    skipped: dict[str, int] = field(default_factory=dict)
 
     def read(self, name: str, split: str, language: str, question: str | None = None) -> Part | None:
         """Reads a split of a language; `None` if there is none."""
         part = self.source.read(split, language, question)
         if part is not None and (number := drop_unusable(part, self.task.untranslated)):
-            self.skipped[name] = number
             logger.warning("%s: left out %d rows that are not translated or whose answer is misplaced", name, number)
         return part
 
@@ -44,19 +41,21 @@ class PartReader:
         raise ValueError(self.source.expected("test", context))
 
     def join(self, evaluation: Mapping[str, Part], keys: Mapping[str, tuple[str, str]]) -> dict[str, Part]:
-        """Adds pairs of languages and counts the rows that one of them lacks."""
-        pairs = {key: pair for key, pair in keys.items() if key not in evaluation}
-        joined = {key: join_languages(evaluation[first], evaluation[second]) for key, (first, second) in pairs.items()}
-        lost = {key: len(evaluation[pairs[key][0]].rows) - len(part.rows) for key, part in joined.items()}
-        self.skipped |= {key: number for key, number in lost.items() if number}
-        return {**evaluation, **joined}
+        """Adds pairs of languages, and says how many rows of the first the second lacks."""
+        joined = dict(evaluation)
+        for key, (first, second) in keys.items():
+            if key not in evaluation:
+                joined[key] = join_languages(evaluation[first], evaluation[second])
+                if lost := len(evaluation[first].rows) - len(joined[key].rows):
+                    logger.warning("%s: left out %d rows that %s lacks", key, lost, second)
+        return joined
 
 
 def load_xtreme(
     task_name: str,
     train_language: str = "en",
     eval_languages: Sequence[str] | None = None,
-    data_dir: str | os.PathLike[str] | None = None,
+    data_dir: StrPath | None = None,
     generalized: bool = False,
     label_column: int = -1,
     train_split_fraction: float | None = None,
@@ -126,8 +125,6 @@ def load_xtreme(
         tags,
         known_intents,
         keys,
-        {name: part.source for name, part in present.items()},
-        reader.skipped,
     )
 
 
@@ -152,12 +149,12 @@ def named_files(train_file: str | None, validation_file: str | None) -> list[tup
 
 
 def open_source(
-    task_name: str, data_dir: str | os.PathLike[str] | None, files: Mapping[tuple[str, str], str], label_column: int
+    task_name: str, data_dir: StrPath | None, files: Mapping[tuple[str, str], str], label_column: int
 ) -> LocalFiles | HubData:
     """Chooses between files and the Hub."""
     if data_dir is not None or files:
         return LocalFiles(task_name, data_dir, files, label_column)
-    if task_name not in HUB_TASKS:
+    if task_name not in TABLES:
         raise ValueError(f"{task_name} cannot be loaded from the Hub; give --data_dir, or --train_file and others")
     return HubData(task_name)
 

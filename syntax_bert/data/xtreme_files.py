@@ -9,6 +9,7 @@ from typing import Any
 
 from .column_files import read_intent_columns, read_tagged_sentences, read_upos, to_iob2
 from .intent_files import read_mtop, read_slot_lines
+from .lines import StrPath
 from .squad_files import read_squad
 from .text_files import ENDINGS, load_files
 
@@ -61,7 +62,7 @@ class LocalFiles:
     def __init__(
         self,
         task_name: str,
-        data_dir: str | os.PathLike[str] | None,
+        data_dir: StrPath | None,
         files: Mapping[tuple[str, str], str],
         label_column: int = -1,
     ) -> None:
@@ -76,6 +77,14 @@ class LocalFiles:
             if not Path(file).exists():
                 raise FileNotFoundError(f"there is no {split} file {file!r} for {language!r}")
 
+    def names(self, split: str, language: str) -> list[str]:
+        """Lists the names that the file of a split may have, with fields."""
+        return [
+            name
+            for name in NAMES[self.task_name]
+            if ("{language}" in name or language == "en") and ("{split}" in name or split == "test")
+        ]
+
     def find(self, split: str, language: str, question: str | None = None) -> list[Path]:
         """Lists the files of a split: one, or several treebanks of a language, or none.
 
@@ -88,9 +97,7 @@ class LocalFiles:
             return [Path(self.files[split, language])]
         if self.folder is None:
             return []
-        for name in NAMES[self.task_name]:
-            if ("{language}" not in name and language != "en") or ("{split}" not in name and split != "test"):
-                continue
+        for name in self.names(split, language):
             for split_name in SPLIT_NAMES[split]:
                 texts = {"language": escape(language), "question": escape(question or language)}
                 if found := sorted(self.folder.glob(name.format(split=split_name, **texts))):
@@ -127,11 +134,8 @@ class LocalFiles:
         """Names the files looked for, for messages."""
         if self.folder is None:
             return f"no {split} file of {language!r} is named, and no --data_dir"
-        names = [
-            name for name in NAMES[self.task_name] if "{language}" in name or (language == "en" and split != "test")
-        ]
-        names = [name for name in names if "{split}" in name or split == "test"]
-        shown = [name.format(split=SPLIT_NAMES[split][0], language=language, question=language) for name in names]
+        texts = {"split": SPLIT_NAMES[split][0], "language": language, "question": language}
+        shown = [name.format(**texts) for name in self.names(split, language)]
         return f"there is no {split} file of {language!r} in {self.folder}; such files are {', '.join(shown[:4])}"
 
 

@@ -6,7 +6,7 @@ from datasets import Dataset, DatasetDict, load_dataset
 
 from .xtreme_files import Part
 
-__all__ = ["HUB_TASKS", "HubData"]
+__all__ = ["TABLES", "HubData"]
 
 TREEBANKS = dict(  # the names that XTREME gives its languages
     zip(
@@ -44,7 +44,6 @@ TRAINING: dict[str, Table] = {  # where the task has no training data of its own
     "xquad": SQUAD,
     "mlqa": SQUAD,
 }
-HUB_TASKS = tuple(TABLES)
 
 
 @dataclass
@@ -52,7 +51,7 @@ class HubData:
     """Reads a task from the Hub.
 
     Args:
-        task_name: One of `HUB_TASKS`.
+        task_name: One of `TABLES`.
     """
 
     task_name: str

@@ -1,19 +1,17 @@
 """Predictions in the form that XTREME's evaluation script reads."""
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .lines import StrPath
 from .xtreme_tasks import XtremeData
 
 __all__ = ["write_predictions"]
 
 
-def write_predictions(
-    data: XtremeData, key: str, predictions: Sequence[Any], directory: str | os.PathLike[str]
-) -> Path:
+def write_predictions(data: XtremeData, key: str, predictions: Sequence[Any], directory: StrPath) -> Path:
     """Writes predictions of one language where XTREME's evaluation script reads them: `TASK/test-LANGUAGE.tsv`.
 
     Labels and tags are one a line, with a blank line after each sentence; answers are a JSON object by question;

@@ -5,8 +5,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from datasets import Dataset, Features, Value
-from datasets import Sequence as ListOf
+from datasets import Dataset, Features, List, Value
 
 from .squad_files import misplaced_answer
 from .xtreme_files import Part
@@ -17,12 +16,12 @@ __all__ = ["drop_unusable", "encode", "join_languages", "name_labels", "split_ro
 logger = logging.getLogger(__name__)
 
 TEXT, ID = Value("string"), Value("int64")
-ANSWERS = {"text": ListOf(TEXT), "answer_start": ListOf(Value("int32"))}
+ANSWERS = {"text": List(TEXT), "answer_start": List(Value("int32"))}
 FEATURES: dict[Kind, Features] = {
     "pair": Features({"text": TEXT, "text_pair": TEXT, "label": ID}),
-    "tagging": Features({"words": ListOf(TEXT), "tags": ListOf(ID)}),
+    "tagging": Features({"words": List(TEXT), "tags": List(ID)}),
     "question-answering": Features({"id": TEXT, "question": TEXT, "context": TEXT, "answers": ANSWERS}),
-    "intent-and-slots": Features({"words": ListOf(TEXT), "tags": ListOf(ID), "intent": ID}),
+    "intent-and-slots": Features({"words": List(TEXT), "tags": List(ID), "intent": ID}),
 }
 SPLIT_SEED = 0
 

@@ -30,12 +30,6 @@ class XtremeTask:
     is_parallel: bool = False
     untranslated: tuple[str, ...] = ()
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that hold the texts."""
-        pair, words = ("text", "text_pair"), ("words",)
-        return {"pair": pair, "question-answering": ("question", "context")}.get(self.kind, words)
-
 
 WIKIANN = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC")
 XTREME_TASKS: dict[str, XtremeTask] = {
@@ -84,9 +78,6 @@ class XtremeData:
         intents: Names of the intents in the order of their ids.
         languages: For each of `evaluation` the language of the first text (the question) and of the second (the
             context); for one text, twice the same.
-        sources: File or Hub data set that each part is from: "train", "validation", and the languages.
-        skipped: Number of rows left out of each part, where there are any: missing translations, and training
-            questions whose answer is not where it is said to be.
     """
 
     task_name: str
@@ -96,8 +87,6 @@ class XtremeData:
     labels: list[str]
     intents: list[str]
     languages: dict[str, tuple[str, str]]
-    sources: dict[str, str]
-    skipped: dict[str, int]
 
     @property
     def kind(self) -> Kind:
@@ -106,5 +95,5 @@ class XtremeData:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that hold the texts."""
-        return XTREME_TASKS[self.task_name].columns
+        """The columns that hold the texts of pairs; none for other kinds."""
+        return ("text", "text_pair") if self.kind == "pair" else ()

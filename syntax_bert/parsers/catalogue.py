@@ -6,7 +6,9 @@ from pathlib import Path
 
 from syntax_bert.tokenization.udpipe_parser import UDPipeParser
 
-__all__ = ["load_parser", "named_parsers", "parser_path"]
+from . import Parser
+
+__all__ = ["load_parser", "named_parsers", "named_values", "parser_path"]
 
 EMBEDDED = {"en": "english-ewt.udpipe"}
 
@@ -24,7 +26,7 @@ def parser_path(language: str) -> str:
     return str(Path(__file__).parent / EMBEDDED[language])
 
 
-def load_parser(name: str, beam_size: int | None = None):
+def load_parser(name: str, beam_size: int | None = None) -> Parser:
     """Makes the parser that a command line names: a language code, a `.udpipe` file or a `.conllu` file.
 
     Raises:
@@ -40,16 +42,31 @@ def load_parser(name: str, beam_size: int | None = None):
     return UDPipeParser(path) if beam_size is None else UDPipeParser(path, beam_size)
 
 
+def named_values(values: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Reads the LANGUAGE=FILE values of an option of a command line.
+
+    Raises:
+        ValueError: If a value is not of this form.
+    """
+    pairs = [value.partition("=") for value in values or ()]
+    for language, sign, file in pairs:
+        if not (language and sign and file):
+            raise ValueError(f"{option} takes LANGUAGE=FILE, got {language + sign + file!r}")
+    return {language: file for language, _, file in pairs}
+
+
 def named_parsers(names: Sequence[str], beam_size: int | None = None) -> UDPipeParser:
     """Makes the parser of several languages that a command line names: `de=FILE.udpipe`, or `en` for an embedded one.
 
     Raises:
         ValueError: If a name is neither, or two are of one language.
     """
-    paths: dict[str, str] = {}
+    named_values([name for name in names if "=" in name], "--parsers")
+    by_language: dict[str, str] = {}
     for name in names:
-        language, sign, path = name.partition("=")
-        if language in paths:
-            raise ValueError(f"there are two parsers for {language!r}: {paths[language]!r} and {path!r}")
-        paths[language] = path if sign else parser_path(language)
+        language = name.partition("=")[0]
+        if language in by_language:
+            raise ValueError(f"there are two parsers for {language!r}: {by_language[language]!r} and {name!r}")
+        by_language[language] = name
+    paths = {language: name.partition("=")[2] or parser_path(language) for language, name in by_language.items()}
     return UDPipeParser(paths) if beam_size is None else UDPipeParser(paths, beam_size)

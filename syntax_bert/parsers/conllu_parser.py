@@ -1,14 +1,14 @@
 """Parses looked up in CoNLL-U files: gold trees, or those of a parser that ran elsewhere."""
 
-import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate
-from pathlib import Path
+from typing import Any
 
 from syntax_bert.data.conllu import read_conllu, surface_tokens
+from syntax_bert.digests import file_digest
 from syntax_bert.tokenization.universal_dependencies import Parse
 
 __all__ = ["ConlluParser"]
@@ -17,7 +17,7 @@ __all__ = ["ConlluParser"]
 @cache
 def load_parses(paths: tuple[str, ...], modified_ns: tuple[int, ...], repair_roots: bool) -> tuple[list, dict, dict]:
     """Reads files once a process: Parses, `None` after each file, and indices by first characters and by words."""
-    parses: list[Parse | None] = []
+    parses: list[Any] = []
     by_start: dict[str, list[int]] = {}
     by_forms: dict[tuple[str, ...], tuple[Parse, Sequence[int]]] = {}
     by_tokens: dict[tuple[str, ...], tuple[Parse, Sequence[int]]] = {}
@@ -31,7 +31,7 @@ def load_parses(paths: tuple[str, ...], modified_ns: tuple[int, ...], repair_roo
             parses.append(parse)
         parses.append(None)
     for candidates in by_start.values():
-        candidates.sort(key=lambda index: -len(getattr(parses[index], "text", "").strip()))  # one before several
+        candidates.sort(key=lambda index: -len(parses[index].text.strip()))  # one before several
     return parses, by_start, by_tokens | by_forms
 
 
@@ -57,7 +57,7 @@ class ConlluParser:
                 raise FileNotFoundError(f"there is no CoNLL-U file {path!r}")
 
     def __getstate__(self) -> dict:
-        digests = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in self.paths]
+        digests = [file_digest(path) for path in self.paths]
         return {"paths": self.paths, "repair_roots": self.repair_roots, "digests": digests}
 
     def parse(

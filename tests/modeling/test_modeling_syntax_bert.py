@@ -34,48 +34,20 @@ def syntax_class(parent):
     return getattr(syntax_bert, f"Syntax{parent.__name__}")
 
 
-def load(parent_or_class, checkpoint, **options):
-    """Loads a model in eval mode; new weights are the same for every class."""
-    torch.manual_seed(0)
-    return parent_or_class.from_pretrained(checkpoint, **options).eval()
-
-
-@pytest.fixture
-def batch(syntax_tokenizer):
-    return syntax_tokenizer(TEXTS, padding=True, return_tensors="pt")
-
-
-def plain_inputs(batch):
-    return {name: tensor for name, tensor in batch.items() if name not in SYNTAX_COLUMNS}
-
-
-def trained(model):
-    """Gives the syntax tables values, as training would."""
-    generator = torch.Generator().manual_seed(1)
-    for name, table in model.named_parameters():
-        if "syntax_embeddings" in name:
-            table.data.copy_(torch.randn(table.shape, generator=generator))
-    return model
-
-
 @pytest.mark.parametrize("features", [["upos"], ALL_FEATURES, []], ids=str)
 @pytest.mark.parametrize("parent", PARENTS, ids=lambda parent: parent.__name__)
-def test_a_fresh_model_equals_its_plain_parent_to_the_bit(parent, features, plain_checkpoint, batch):
-    if parent is BertForMultipleChoice:
-        batch = {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
-    expected = load(parent, plain_checkpoint)(**plain_inputs(batch))
-    model = load(syntax_class(parent), plain_checkpoint, syntax_features=features)
-    actual = model(**batch)
+def test_a_fresh_model_equals_its_plain_parent_to_the_bit(parent, features, load, inputs, plain_inputs):
+    expected = load(parent)(**plain_inputs(inputs))
+    model = load(syntax_class(parent), syntax_features=features)
+    actual = model(**inputs)
     assert list(actual) == list(expected)
     assert all(torch.equal(actual[name], expected[name]) for name in expected)
 
 
 @pytest.mark.parametrize("parent", PARENTS, ids=lambda parent: parent.__name__)
-def test_every_head_trains_its_tables(parent, plain_checkpoint, batch):
+def test_every_head_trains_its_tables(parent, plain_checkpoint, inputs):
     model = syntax_class(parent).from_pretrained(plain_checkpoint, syntax_features=ALL_FEATURES)
-    if parent is BertForMultipleChoice:
-        batch = {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
-    output = model(**batch)
+    output = model(**inputs)
     sum(tensor.float().square().sum() for tensor in output.values()).backward()
     for feature in ALL_FEATURES:
         gradient = model.base_model.syntax_embeddings.get_parameter(feature).grad
@@ -84,8 +56,8 @@ def test_every_head_trains_its_tables(parent, plain_checkpoint, batch):
 
 
 @pytest.mark.parametrize("feature", ALL_FEATURES)
-def test_each_feature_changes_the_output(feature, plain_checkpoint, batch):
-    model = trained(load(SyntaxBertModel, plain_checkpoint, syntax_features=[feature]))
+def test_each_feature_changes_the_output(feature, load_trained, batch):
+    model = load_trained(SyntaxBertModel, syntax_features=[feature])
     column = f"{feature}_ids"
     assert model.config.syntax_columns == (column,)
     before = model(**batch).last_hidden_state
@@ -93,26 +65,26 @@ def test_each_feature_changes_the_output(feature, plain_checkpoint, batch):
     assert not torch.allclose(model(**batch).last_hidden_state, before)
 
 
-def test_columns_that_the_config_does_not_need_are_ignored(plain_checkpoint, batch):
-    model = trained(load(SyntaxBertModel, plain_checkpoint))
+def test_columns_that_the_config_does_not_need_are_ignored(load_trained, batch):
+    model = load_trained(SyntaxBertModel)
     fewer = {name: tensor for name, tensor in batch.items() if name not in SYNTAX_COLUMNS[1:]}
     assert torch.equal(model(**batch).last_hidden_state, model(**fewer).last_hidden_state)
 
 
-def test_an_untagged_row_contributes_exactly_nothing(syntax_tokenizer, plain_checkpoint):
-    model = trained(load(SyntaxBertModel, plain_checkpoint, syntax_features=ALL_FEATURES))
+def test_an_untagged_row_contributes_exactly_nothing(syntax_tokenizer, load, load_trained, plain_inputs):
+    model = load_trained(SyntaxBertModel, syntax_features=ALL_FEATURES)
     parse = syntax_tokenizer.parser.parse(TEXTS[:1])[0]
     batch = syntax_tokenizer(TEXTS, padding=True, return_tensors="pt", parses=[parse, None])
-    plain = load(BertModel, plain_checkpoint)(**plain_inputs(batch)).last_hidden_state
+    plain = load(BertModel)(**plain_inputs(batch)).last_hidden_state
     actual = model(**batch).last_hidden_state
     assert torch.equal(actual[1], plain[1])
     assert not torch.allclose(actual[0], plain[0])
 
 
-def test_syntax_dropout_makes_rows_plain_in_training_only(plain_checkpoint, batch):
+def test_syntax_dropout_makes_rows_plain_in_training_only(load, load_trained, batch, plain_inputs):
     off = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    model = trained(load(SyntaxBertModel, plain_checkpoint, syntax_dropout=0.5, **off))
-    plain = load(BertModel, plain_checkpoint)(**plain_inputs(batch)).last_hidden_state
+    model = load_trained(SyntaxBertModel, syntax_dropout=0.5, **off)
+    plain = load(BertModel)(**plain_inputs(batch)).last_hidden_state
     full = model(**batch).last_hidden_state
     torch.manual_seed(0)
     repeated = {name: tensor.repeat(100, 1) for name, tensor in batch.items()}
@@ -123,38 +95,38 @@ def test_syntax_dropout_makes_rows_plain_in_training_only(plain_checkpoint, batc
     assert 60 < sum(is_plain) < 140
 
 
-def test_a_call_without_columns_is_plain_and_says_so(plain_checkpoint, batch, monkeypatch):
+def test_a_call_without_columns_is_plain_and_says_so(load, load_trained, batch, monkeypatch, plain_inputs):
     said = []
     monkeypatch.setattr(syntax_columns.logger, "warning_once", said.append)
-    model = trained(load(SyntaxBertModel, plain_checkpoint))
+    model = load_trained(SyntaxBertModel)
     actual = model(**plain_inputs(batch)).last_hidden_state
     assert "without syntax" in said[0]
-    assert torch.equal(actual, load(BertModel, plain_checkpoint)(**plain_inputs(batch)).last_hidden_state)
+    assert torch.equal(actual, load(BertModel)(**plain_inputs(batch)).last_hidden_state)
 
 
-def test_some_but_not_all_columns_are_refused(plain_checkpoint, batch):
-    model = load(SyntaxBertModel, plain_checkpoint, syntax_features=["upos", "deprel"])
+def test_some_but_not_all_columns_are_refused(load, batch, plain_inputs):
+    model = load(SyntaxBertModel, syntax_features=["upos", "deprel"])
     with pytest.raises(ValueError, match=r"\['deprel_ids'\] are missing"):
         model(**plain_inputs(batch), upos_ids=batch["upos_ids"])
 
 
-def test_columns_of_another_shape_are_refused(plain_checkpoint, batch):
-    model = load(SyntaxBertModel, plain_checkpoint)
+def test_columns_of_another_shape_are_refused(load, batch):
+    model = load(SyntaxBertModel)
     batch["upos_ids"] = batch["upos_ids"][:1]
     with pytest.raises(ValueError, match=r"upos_ids has the shape \(1, "):
         model(**batch)
 
 
 @pytest.mark.parametrize("value", [-1, 19])
-def test_ids_out_of_range_are_refused_by_name_and_place(value, plain_checkpoint, batch):
-    model = load(SyntaxBertModel, plain_checkpoint)
+def test_ids_out_of_range_are_refused_by_name_and_place(value, load, batch):
+    model = load(SyntaxBertModel)
     batch["upos_ids"][1, 3] = value
     with pytest.raises(ValueError, match=f"upos_ids of example 1 has {value} at position 3"):
         model(**batch)
 
 
-def test_inputs_embeds_stand_for_input_ids(plain_checkpoint, batch):
-    model = trained(load(SyntaxBertModel, plain_checkpoint))
+def test_inputs_embeds_stand_for_input_ids(load_trained, batch):
+    model = load_trained(SyntaxBertModel)
     expected = model(**batch).last_hidden_state
     embeds = model.get_input_embeddings()(batch.pop("input_ids"))
     assert torch.equal(model(inputs_embeds=embeds, **batch).last_hidden_state, expected)
@@ -163,19 +135,19 @@ def test_inputs_embeds_stand_for_input_ids(plain_checkpoint, batch):
 
 
 @torch.no_grad()  # FlexAttention has no backward on the CPU
-@pytest.mark.parametrize("attention", ["eager", "sdpa", "flex_attention"])
-def test_attention_implementations_agree(attention, plain_checkpoint, batch):
-    expected = trained(load(SyntaxBertModel, plain_checkpoint, attn_implementation="eager"))(**batch)
-    actual = trained(load(SyntaxBertModel, plain_checkpoint, attn_implementation=attention))(**batch)
+@pytest.mark.parametrize("attention", ["sdpa", "flex_attention"])
+def test_attention_implementations_agree(attention, load_trained, batch):
+    expected = load_trained(SyntaxBertModel, attn_implementation="eager")(**batch)
+    actual = load_trained(SyntaxBertModel, attn_implementation=attention)(**batch)
     kept = batch["attention_mask"].bool()
     torch.testing.assert_close(actual.last_hidden_state[kept], expected.last_hidden_state[kept], atol=1e-5, rtol=1e-4)
 
 
-def test_gradient_checkpointing_gives_the_same_gradients(plain_checkpoint, batch):
+def test_gradient_checkpointing_gives_the_same_gradients(load_trained, batch):
     gradients = []
     for checkpointing in (False, True):
         off = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-        model = trained(load(SyntaxBertForSequenceClassification, plain_checkpoint, **off)).train()
+        model = load_trained(SyntaxBertForSequenceClassification, **off).train()
         if checkpointing:
             model.gradient_checkpointing_enable()
         model(**batch, labels=torch.tensor([0, 1])).loss.backward()
@@ -184,30 +156,30 @@ def test_gradient_checkpointing_gives_the_same_gradients(plain_checkpoint, batch
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_finite(dtype, plain_checkpoint, batch):
-    model = trained(load(SyntaxBertForSequenceClassification, plain_checkpoint))
+def test_half_precision_is_finite(dtype, load_trained, batch):
+    model = load_trained(SyntaxBertForSequenceClassification)
     batch["attention_mask"][1] = 0  # a fully padded row
     with torch.autocast("cpu", dtype=dtype):
         assert model(**batch).logits.isfinite().all()
     assert model.to(dtype)(**batch).logits.isfinite().all()
 
 
-def test_it_compiles_in_one_graph(plain_checkpoint, batch):
-    model = trained(load(SyntaxBertForSequenceClassification, plain_checkpoint, syntax_features=ALL_FEATURES))
+def test_it_compiles_in_one_graph(load_trained, batch):
+    model = load_trained(SyntaxBertForSequenceClassification, syntax_features=ALL_FEATURES)
     expected = model(**batch).logits
     compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(**batch).logits, expected)
 
 
-def test_it_exports(plain_checkpoint, batch):
-    model = trained(load(SyntaxBertForSequenceClassification, plain_checkpoint))
+def test_it_exports(load_trained, batch):
+    model = load_trained(SyntaxBertForSequenceClassification)
     inputs = dict(batch)
     program = torch.export.export(model, (), kwargs=inputs)
     torch.testing.assert_close(program.module()(**inputs).logits, model(**inputs).logits)
 
 
-def test_resizing_the_vocabulary_keeps_syntax(plain_checkpoint, batch):
-    model = trained(load(syntax_bert.SyntaxBertForMaskedLM, plain_checkpoint))
+def test_resizing_the_vocabulary_keeps_syntax(load_trained, batch):
+    model = load_trained(syntax_bert.SyntaxBertForMaskedLM)
     before = model(**batch).logits
     size = model.config.vocab_size
     model.resize_token_embeddings(size + 3)
@@ -217,8 +189,8 @@ def test_resizing_the_vocabulary_keeps_syntax(plain_checkpoint, batch):
     assert model.get_output_embeddings().weight is model.get_input_embeddings().weight
 
 
-def test_outputs_with_attentions_and_as_tuple(plain_checkpoint, batch):
-    model = load(SyntaxBertForSequenceClassification, plain_checkpoint, attn_implementation="eager")
+def test_outputs_with_attentions_and_as_tuple(load, batch):
+    model = load(SyntaxBertForSequenceClassification, attn_implementation="eager")
     output = model(**batch, output_attentions=True, output_hidden_states=True)
     assert len(output.attentions) == 2
     assert len(output.hidden_states) == 3
@@ -231,15 +203,13 @@ def test_trainer_sees_every_column(name):
 
 
 @pytest.mark.parametrize("parent", PARENTS, ids=lambda parent: parent.__name__)
-def test_save_and_load(parent, plain_checkpoint, batch, tmp_path):
-    if parent is BertForMultipleChoice:
-        batch = {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
-    model = trained(load(syntax_class(parent), plain_checkpoint, syntax_features=["upos", "deprel"]))
+def test_save_and_load(parent, load_trained, tmp_path, inputs):
+    model = load_trained(syntax_class(parent), syntax_features=["upos", "deprel"])
     model.save_pretrained(tmp_path)
     again = syntax_class(parent).from_pretrained(tmp_path).eval()
     assert again.config.to_diff_dict() == model.config.to_diff_dict()
     assert all(torch.equal(weight, model.state_dict()[name]) for name, weight in again.state_dict().items())
-    torch.testing.assert_close(again(**batch)[0], model(**batch)[0])
+    torch.testing.assert_close(again(**inputs)[0], model(**inputs)[0])
 
 
 @pytest.mark.parametrize(

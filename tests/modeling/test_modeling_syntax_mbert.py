@@ -3,6 +3,7 @@ import math
 import pytest
 import torch
 from huggingface_hub.errors import StrictDataclassError
+from torch.nn import functional
 from transformers import (
     AutoModel,
     AutoModelForTokenClassification,
@@ -16,7 +17,6 @@ from transformers import (
 
 import syntax_bert
 from syntax_bert import (
-    SYNTAX_COLUMNS,
     SyntaxBertConfig,
     SyntaxBertForQuestionAnswering,
     SyntaxMBertConfig,
@@ -38,45 +38,18 @@ HEADS_OF = {
     BertForTokenClassification: "SyntaxMBertWithGATForTokenClassification",
 }
 RELEASE = {"graph_attention_form": "additive", "syntax_bias": "key_value", "graph_attention_head_size": 8}
+INTENTS = {"intents": ["go", "see"], "num_labels": 3}
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-
-
-def load(parent_or_class, checkpoint, **options):
-    torch.manual_seed(0)
-    return parent_or_class.from_pretrained(checkpoint, **options).eval()
-
-
-@pytest.fixture
-def batch(syntax_tokenizer):
-    return syntax_tokenizer(TEXTS, padding=True, return_tensors="pt")
-
-
-def plain_inputs(batch):
-    return {name: tensor for name, tensor in batch.items() if name not in SYNTAX_COLUMNS}
-
-
-def trained(model):
-    """Gives what is zero at first values, as training would, and the network inputs of some size."""
-    generator = torch.Generator().manual_seed(1)
-    for name, weights in model.named_parameters():
-        if any(part in name for part in ("attention_biases", "answer_sentences", "graph_attention.upos")):
-            weights.data.copy_(torch.randn(weights.shape, generator=generator))
-    return model
-
-
-def for_choices(batch):
-    return {name: tensor.unsqueeze(0) for name, tensor in batch.items()}
 
 
 @pytest.mark.parametrize("options", [{}, RELEASE], ids=["paper", "release"])
 @pytest.mark.parametrize("parent", HEADS_OF, ids=lambda parent: parent.__name__)
-def test_a_fresh_model_equals_its_plain_parent_to_the_bit(parent, options, plain_checkpoint, batch):
-    batch = for_choices(batch) if parent is BertForMultipleChoice else batch
-    plain, model = (load(which, plain_checkpoint, **(options if which is not parent else {}))
+def test_a_fresh_model_equals_its_plain_parent_to_the_bit(parent, options, load, inputs, plain_inputs):
+    plain, model = (load(which, **(options if which is not parent else {}))
                     for which in (parent, getattr(syntax_bert, HEADS_OF[parent])))  # fmt: skip
     for name, weights in plain.named_parameters():  # task layers are new in both, and drawn after different ones
         model.get_parameter(name).data.copy_(weights)
-    expected, actual = plain(**plain_inputs(batch)), model(**batch)
+    expected, actual = plain(**plain_inputs(inputs)), model(**inputs)
     assert list(actual) == list(expected)
     assert all(torch.equal(actual[name], expected[name]) for name in expected)
 
@@ -85,7 +58,7 @@ def biased_reference(model, batch):
     """The output of the first layer's attention, from the formulas."""
     config, attention = model.config, model.encoder.layer[0].attention.self
     embedded = model.embeddings.word_embeddings(batch["input_ids"])
-    vectors = model.read_trees(embedded, batch).vectors
+    vectors = model.attend_to_trees(embedded, batch).vectors
     hidden = model.embeddings(batch["input_ids"], batch["token_type_ids"])
     size = config.attention_head_size
     outputs = []
@@ -105,9 +78,9 @@ def biased_reference(model, batch):
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
 @pytest.mark.parametrize("bias", ["query_key", "key_value"])
-def test_the_first_heads_are_biased(bias, attention, plain_checkpoint, batch):
+def test_the_first_heads_are_biased(bias, attention, load_trained, batch):
     options = {"syntax_bias": bias, "num_syntax_heads": 2, "attn_implementation": attention}
-    model = trained(load(SyntaxMBertWithGAT, plain_checkpoint, **options))
+    model = load_trained(SyntaxMBertWithGAT, **options)
     seen = []
     model.encoder.layer[0].attention.self.register_forward_hook(lambda *args: seen.append(args[2][0]))
     model(**batch)
@@ -115,9 +88,9 @@ def test_the_first_heads_are_biased(bias, attention, plain_checkpoint, batch):
     torch.testing.assert_close(seen[0][kept], biased_reference(model, batch)[kept], rtol=1e-4, atol=1e-5)
 
 
-def test_only_the_chosen_layers_are_biased(plain_checkpoint, batch):
-    model = trained(load(SyntaxMBertWithGAT, plain_checkpoint, syntax_layers=[1]))
-    plain = load(BertModel, plain_checkpoint)
+def test_only_the_chosen_layers_are_biased(load, load_trained, batch, plain_inputs):
+    model = load_trained(SyntaxMBertWithGAT, syntax_layers=[1])
+    plain = load(BertModel)
     actual = model(**batch, output_hidden_states=True).hidden_states
     expected = plain(**plain_inputs(batch), output_hidden_states=True).hidden_states
     assert torch.equal(actual[1], expected[1])
@@ -125,9 +98,9 @@ def test_only_the_chosen_layers_are_biased(plain_checkpoint, batch):
 
 
 @torch.no_grad()  # FlexAttention has no backward on the CPU
-def test_flex_attention_agrees(plain_checkpoint, batch):
+def test_flex_attention_agrees(load_trained, batch):
     made = [
-        trained(load(SyntaxMBertWithGAT, plain_checkpoint, attn_implementation=name))(**batch).last_hidden_state
+        load_trained(SyntaxMBertWithGAT, attn_implementation=name)(**batch).last_hidden_state
         for name in ("eager", "flex_attention")
     ]
     kept = batch["attention_mask"].bool()
@@ -135,8 +108,8 @@ def test_flex_attention_agrees(plain_checkpoint, batch):
 
 
 @pytest.mark.parametrize("options", [{}, RELEASE], ids=["paper", "release"])
-def test_the_tree_matters_and_the_rest_of_the_batch_does_not(options, plain_checkpoint, syntax_tokenizer, batch):
-    model = trained(load(SyntaxMBertWithGAT, plain_checkpoint, max_dependency_distance=1, **options))
+def test_the_tree_matters_and_the_rest_of_the_batch_does_not(options, load_trained, syntax_tokenizer, batch):
+    model = load_trained(SyntaxMBertWithGAT, max_dependency_distance=1, **options)
     both = model(**batch).last_hidden_state
     shuffled = model(**{name: tensor.flip(0) for name, tensor in batch.items()}).last_hidden_state
     torch.testing.assert_close(shuffled.flip(0), both)
@@ -147,8 +120,8 @@ def test_the_tree_matters_and_the_rest_of_the_batch_does_not(options, plain_chec
     assert not torch.allclose(model(**batch).last_hidden_state, both, atol=1e-3)
 
 
-def test_padding_on_the_left_by_a_collator_that_knows_no_heads(plain_checkpoint, syntax_tokenizer):
-    model = trained(load(SyntaxMBertWithGAT, plain_checkpoint))
+def test_padding_on_the_left_by_a_collator_that_knows_no_heads(load_trained, syntax_tokenizer):
+    model = load_trained(SyntaxMBertWithGAT)
     one = syntax_tokenizer(TEXTS[:1], return_tensors="pt")
     padded = {name: torch.nn.functional.pad(tensor, (3, 0)) for name, tensor in one.items()}
     padded["position_ids"] = (padded["attention_mask"].cumsum(-1) - 1).clamp(min=0)
@@ -157,11 +130,11 @@ def test_padding_on_the_left_by_a_collator_that_knows_no_heads(plain_checkpoint,
     )
 
 
-def test_an_unparsed_row_contributes_exactly_nothing(syntax_tokenizer, plain_checkpoint):
-    model = trained(load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint, **RELEASE))
+def test_an_unparsed_row_contributes_exactly_nothing(syntax_tokenizer, load, load_trained, plain_inputs):
+    model = load_trained(SyntaxMBertWithGATForQuestionAnswering, **RELEASE)
     parse = syntax_tokenizer.parser.parse(TEXTS[:1])[0]
     batch = syntax_tokenizer(TEXTS, padding=True, return_tensors="pt", parses=[parse, None])
-    plain = load(BertForQuestionAnswering, plain_checkpoint)
+    plain = load(BertForQuestionAnswering)
     plain.qa_outputs.load_state_dict(model.qa_outputs.state_dict())
     expected, actual = plain(**plain_inputs(batch)), model(**batch)
     for name in ("start_logits", "end_logits"):
@@ -169,10 +142,10 @@ def test_an_unparsed_row_contributes_exactly_nothing(syntax_tokenizer, plain_che
         assert not torch.allclose(actual[name][0], expected[name][0])
 
 
-def test_gradient_checkpointing_gives_the_same_gradients(plain_checkpoint, batch):
+def test_gradient_checkpointing_gives_the_same_gradients(load_trained, batch):
     gradients = []
     for checkpointing in (False, True):
-        model = trained(load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, **NO_DROPOUT)).train()
+        model = load_trained(SyntaxMBertWithGATForSequenceClassification, **NO_DROPOUT).train()
         if checkpointing:
             model.gradient_checkpointing_enable()
         model(**batch, labels=torch.tensor([0, 1])).loss.backward()
@@ -182,15 +155,13 @@ def test_gradient_checkpointing_gives_the_same_gradients(plain_checkpoint, batch
 
 
 @pytest.mark.parametrize("options", [{}, RELEASE], ids=["paper", "release"])
-def test_the_structure_loss_joins_the_loss(options, plain_checkpoint, batch):
+def test_the_structure_loss_joins_the_loss(options, load, batch):
     labels = torch.tensor([0, 1])
     options = {**options, **NO_DROPOUT}
-    with_loss = load(
-        SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, structure_loss_weight=0.5, **options
-    )
-    without = load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, **options)
+    with_loss = load(SyntaxMBertWithGATForSequenceClassification, structure_loss_weight=0.5, **options)
+    without = load(SyntaxMBertWithGATForSequenceClassification, **options)
     without.load_state_dict(with_loss.state_dict(), strict=False)
-    probed = load(SyntaxMBertWithGATForTreeReconstruction, plain_checkpoint, structure_loss_weight=1.0, **options)
+    probed = load(SyntaxMBertWithGATForTreeReconstruction, structure_loss_weight=1.0, **options)
     probed.load_state_dict(with_loss.state_dict(), strict=False)
     expected = without(**batch, labels=labels).loss + 0.5 * probed(**batch).loss
     output = with_loss(**batch, labels=labels)
@@ -202,30 +173,30 @@ def test_the_structure_loss_joins_the_loss(options, plain_checkpoint, batch):
     assert with_loss.bert.graph_attention.upos.grad.abs().sum() > 0
 
 
-def test_answers_are_scored_with_their_sentences(plain_checkpoint, batch):
-    model = trained(load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint))
-    bare = load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint)
+def test_answers_are_scored_with_their_sentences(load, load_trained, batch):
+    model = load_trained(SyntaxMBertWithGATForQuestionAnswering)
+    bare = load(SyntaxMBertWithGATForQuestionAnswering)
     bare.load_state_dict({k: v for k, v in model.state_dict().items() if "sentences" not in k}, strict=False)
-    difference = (model(**batch).start_logits - bare(**batch).start_logits)[0]
-    # [CLS], seven tokens of the first sentence, four of the second, [SEP]
-    heads = batch["head_positions"][0].tolist()
-    roots = [position for position, head in enumerate(heads) if head == 0 and 0 < position < len(difference)]
-    first, second = roots[:2]
-    assert len(set(difference[1 : second - 1].tolist())) <= 2
-    torch.testing.assert_close(difference[1], difference[first])
-    assert not torch.allclose(difference[first], difference[second])
+    difference = model(**batch).start_logits - bare(**batch).start_logits
+    first, second = (batch["head_positions"][0] == 0).nonzero().flatten()[1:3]  # roots, after the anchor
+    (only, _) = (batch["head_positions"][1] == 0).nonzero().flatten()[1:]  # and [SEP]
+    torch.testing.assert_close(difference[0, 1:8], difference[0, first].expand(7))  # the cat see ##s the river .
+    torch.testing.assert_close(difference[0, 8:11], difference[0, second].expand(3))  # i sleep .
+    assert not torch.allclose(difference[0, first], difference[0, second])
+
     labels = {"start_positions": torch.tensor([1, 2]), "end_positions": torch.tensor([2, 3])}
-    assert model(**batch, **labels).loss > bare(**batch, **labels).loss - 10
-    assert model(**batch, **labels, return_dict=False)[0].isfinite()
-
-
-def intents_model(plain_checkpoint, **options):
-    return load(SyntaxMBertWithGATForIntentAndSlots, plain_checkpoint, intents=["go", "see"], num_labels=3, **options)
+    output = model(**batch, **labels)
+    spans = [functional.cross_entropy(output.start_logits, labels["start_positions"]),
+             functional.cross_entropy(output.end_logits, labels["end_positions"])]  # fmt: skip
+    scores = [difference[0, [0, first, second]], difference[1, [0, only]]]  # the second is that of the answer
+    sentences = [row.logsumexp(0) - row[1] for row in scores]
+    torch.testing.assert_close(output.loss, sum(spans) / 2 + sum(sentences) / 2, rtol=1e-5, atol=1e-5)
+    assert torch.equal(model(**batch, **labels, return_dict=False)[0], output.loss)
 
 
 @pytest.mark.parametrize("decoder", ["linear", "crf"])
-def test_intents_and_slots(decoder, plain_checkpoint, batch):
-    model = intents_model(plain_checkpoint, slot_decoder=decoder)
+def test_intents_and_slots(decoder, load, batch):
+    model = load(SyntaxMBertWithGATForIntentAndSlots, slot_decoder=decoder, **INTENTS)
     labels = torch.full_like(batch["input_ids"], -100)
     labels[:, 1:4] = torch.tensor([[0, 1, 2], [2, 0, 0]])
     targets = {"labels": labels, "intent_labels": torch.tensor([0, 1])}
@@ -244,9 +215,9 @@ def test_intents_and_slots(decoder, plain_checkpoint, batch):
     assert model(**batch, return_dict=False)[0].shape == (*labels.shape, 3)
 
 
-def test_tree_reconstruction_trains_the_graph_attention_alone(plain_checkpoint, batch, tmp_path):
+def test_tree_reconstruction_trains_the_graph_attention_alone(load, batch, tmp_path, plain_inputs):
     options = {"structure_loss_weight": 1.0, "max_dependency_distance": 1, **NO_DROPOUT}
-    model = load(SyntaxMBertWithGATForTreeReconstruction, plain_checkpoint, **options)
+    model = load(SyntaxMBertWithGATForTreeReconstruction, **options)
     encoder = {n: w for n, w in model.bert.state_dict().items() if not n.startswith("graph_attention")}
     before = {name: weights.clone() for name, weights in encoder.items()}
     torch.nn.init.normal_(model.bert.graph_attention.upos)
@@ -264,25 +235,23 @@ def test_tree_reconstruction_trains_the_graph_attention_alone(plain_checkpoint, 
     task = SyntaxMBertWithGATForTokenClassification.from_pretrained(tmp_path, structure_loss_weight=0)
     for name, weights in model.bert.graph_attention.named_parameters():
         assert torch.equal(task.bert.graph_attention.get_parameter(name), weights)
-    with pytest.raises(ValueError, match="needs the columns"):
+    with pytest.raises(ValueError, match="and the columns"):
         model(**plain_inputs(batch))
 
 
-def test_the_structure_loss_does_not_train_the_word_embeddings(plain_checkpoint, batch):
+def test_the_structure_loss_does_not_train_the_word_embeddings(load_trained, batch):
     gradients = []
-    for weight in (0.0, 1.0):
+    for weight in (1.0, 2.0):
         options = {"structure_loss_weight": weight, **NO_DROPOUT}
-        model = load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, **options)
+        model = load_trained(SyntaxMBertWithGATForSequenceClassification, **options)
         model(**batch, labels=torch.tensor([0, 1])).loss.backward()
         gradients.append(model.bert.embeddings.word_embeddings.weight.grad)
     assert torch.equal(*gradients)
     assert model.bert.graph_attention.upos.grad.any()
 
 
-def test_it_compiles_in_one_graph(plain_checkpoint, batch):
-    model = trained(
-        load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, structure_loss_weight=1.0, **NO_DROPOUT)
-    )
+def test_it_compiles_in_one_graph(load_trained, batch):
+    model = load_trained(SyntaxMBertWithGATForSequenceClassification, structure_loss_weight=1.0, **NO_DROPOUT)
     labels = torch.tensor([0, 1])
     expected = model(**batch, labels=labels)
     compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
@@ -293,10 +262,8 @@ def test_it_compiles_in_one_graph(plain_checkpoint, batch):
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("options", [{}, RELEASE], ids=["paper", "release"])
-def test_half_precision_is_finite(options, dtype, plain_checkpoint, batch):
-    model = trained(
-        load(SyntaxMBertWithGATForSequenceClassification, plain_checkpoint, structure_loss_weight=1.0, **options)
-    )
+def test_half_precision_is_finite(options, dtype, load_trained, batch):
+    model = load_trained(SyntaxMBertWithGATForSequenceClassification, structure_loss_weight=1.0, **options)
     batch = {name: torch.cat([tensor, tensor[:1] * 0]) for name, tensor in batch.items()}  # and a fully padded row
     labels = torch.tensor([0, 1, 0])
     with torch.autocast("cpu", dtype=dtype):
@@ -306,15 +273,15 @@ def test_half_precision_is_finite(options, dtype, plain_checkpoint, batch):
     assert model.to(dtype)(**batch, labels=labels).loss.isfinite()
 
 
-def test_heads_out_of_range_are_refused(plain_checkpoint, batch):
-    model = load(SyntaxMBertWithGAT, plain_checkpoint)
+def test_heads_out_of_range_are_refused(load, batch):
+    model = load(SyntaxMBertWithGAT)
     batch["head_positions"][1, 2] = 99
     with pytest.raises(ValueError, match="head_positions of example 1 has 99 at position 2"):
         model(**batch)
 
 
-def test_attentions_and_hidden_states(plain_checkpoint, batch):
-    model = load(SyntaxMBertWithGAT, plain_checkpoint, attn_implementation="eager")
+def test_attentions_and_hidden_states(load, batch):
+    model = load(SyntaxMBertWithGAT, attn_implementation="eager")
     output = model(**batch, output_attentions=True, output_hidden_states=True)
     assert [len(output.attentions), len(output.hidden_states)] == [2, 3]
 
@@ -360,6 +327,7 @@ def test_columns_that_each_configuration_reads():
 
 def test_a_pipeline_of_another_task_does_not_stay(plain_checkpoint, tmp_path):
     SyntaxBertForQuestionAnswering.from_pretrained(plain_checkpoint).save_pretrained(tmp_path / "answers")
+    assert list(SyntaxBertConfig.from_pretrained(tmp_path / "answers").custom_pipelines) == ["question-answering"]
     model = SyntaxMBertWithGATForSequenceClassification
     with pytest.raises(ValueError, match="'syntax-bert' checkpoint"):
         model.from_pretrained(tmp_path / "answers")
@@ -368,9 +336,9 @@ def test_a_pipeline_of_another_task_does_not_stay(plain_checkpoint, tmp_path):
     assert not getattr(SyntaxBertConfig.from_pretrained(tmp_path / "classes"), "custom_pipelines", {})
 
 
-def test_a_text_that_is_not_parsed_has_no_sentences(plain_checkpoint, syntax_tokenizer):
-    model = trained(load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint))
-    bare = load(SyntaxMBertWithGATForQuestionAnswering, plain_checkpoint)
+def test_a_text_that_is_not_parsed_has_no_sentences(load, load_trained, syntax_tokenizer):
+    model = load_trained(SyntaxMBertWithGATForQuestionAnswering)
+    bare = load(SyntaxMBertWithGATForQuestionAnswering)
     bare.load_state_dict({k: v for k, v in model.state_dict().items() if "sentences" not in k}, strict=False)
     batch = syntax_tokenizer("Who sleeps?", TEXTS[0], parses_pair=[None], return_tensors="pt")
     difference = (model(**batch).start_logits - bare(**batch).start_logits)[0]
@@ -379,16 +347,16 @@ def test_a_text_that_is_not_parsed_has_no_sentences(plain_checkpoint, syntax_tok
     assert difference[~untagged].abs().min() > 0
 
 
-def test_a_sentence_without_slots_keeps_the_loss_of_its_intent(plain_checkpoint, batch):
-    model = intents_model(plain_checkpoint)
+def test_a_sentence_without_slots_keeps_the_loss_of_its_intent(load, batch):
+    model = load(SyntaxMBertWithGATForIntentAndSlots, **INTENTS)
     intents = torch.tensor([0, 1])
     unlabelled = torch.full_like(batch["input_ids"], -100)
     expected = model(**batch, intent_labels=intents).loss
     torch.testing.assert_close(model(**batch, intent_labels=intents, labels=unlabelled).loss, expected)
 
 
-def test_auto_classes_give_the_class_that_was_saved(plain_checkpoint, tmp_path):
-    model = intents_model(plain_checkpoint)
+def test_auto_classes_give_the_class_that_was_saved(load, tmp_path):
+    model = load(SyntaxMBertWithGATForIntentAndSlots, **INTENTS)
     model.save_pretrained(tmp_path)
     assert type(AutoModelForTokenClassification.from_pretrained(tmp_path)) is type(model)
     assert type(AutoModelForTokenClassification.from_pretrained(tmp_path, trust_remote_code=True)) is type(model)

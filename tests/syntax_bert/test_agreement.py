@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from syntax_bert.data.agreement import FRAMES, MEN, PEOPLE, agreement_sentences, agreement_splits
+from syntax_bert.data.agreement import FRAMES, MEN, PEOPLE, agreement_splits
 
 NOUNS = {form: (noun, number) for noun in PEOPLE for number, form in enumerate(noun)}
 NUMBERS = {"is": 0, "was": 0, "has": 0, "are": 1, "were": 1, "have": 1}
@@ -12,13 +12,13 @@ HANDLED = {"carried", "repaired", "described", "mentioned", "damaged", "admired"
 
 
 @pytest.fixture(scope="module")
-def rows():
-    return agreement_sentences(12_000)
+def splits():
+    return agreement_splits(12_000, 2_400)
 
 
 @pytest.fixture(scope="module")
-def splits():
-    return agreement_splits(12_000, 2_400)
+def rows(splits):
+    return splits[0]
 
 
 def words_of(row):
@@ -44,9 +44,9 @@ def combinations_of_people(rows):
     return {frozenset(NOUNS[word][0] for word in words_of(row) if word in NOUNS) for row in rows}
 
 
-def test_seed_decides(rows):
-    assert agreement_sentences(12_000, seed=0) == rows
-    assert agreement_sentences(12_000, seed=1) != rows
+def test_seed_decides(splits):
+    assert agreement_splits(12_000, 2_400, seed=0) == splits
+    assert all(own != other for own, other in zip(agreement_splits(12_000, 2_400, seed=1), splits, strict=True))
 
 
 def test_sentences_are_distinct_and_well_formed(rows):
@@ -115,7 +115,9 @@ def test_splits_do_not_depend_on_each_other(splits):
 @pytest.mark.parametrize("num_sentences", [0, -2, 7])
 def test_impossible_numbers(num_sentences):
     with pytest.raises(ValueError, match=f"positive even number, got {num_sentences}"):
-        agreement_sentences(num_sentences)
+        agreement_splits(num_sentences, 24)
+    with pytest.raises(ValueError, match=f"positive even number, got {num_sentences}"):
+        agreement_splits(24, num_sentences)
 
 
 def test_more_than_the_grammar_makes():

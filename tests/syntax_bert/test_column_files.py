@@ -1,27 +1,9 @@
 import pytest
 
-from syntax_bert.data.column_files import (
-    read_intent_columns,
-    read_numbered_lines,
-    read_tagged_sentences,
-    read_upos,
-    to_iob2,
-)
+from syntax_bert.data.column_files import read_intent_columns, read_tagged_sentences, read_upos, to_iob2
 from syntax_bert.data.conllu import ConlluError
 from syntax_bert.data.intent_files import read_mtop, read_slot_lines
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes a file and gives its path."""
-
-    def write_file(content, name="a.txt"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write_file
-
+from syntax_bert.data.lines import read_numbered_lines
 
 EXPECTED = [
     {"words": ["Ada", "Lovelace", "sleeps"], "tags": ["B-PER", "I-PER", "O"]},
@@ -39,11 +21,11 @@ EXPECTED = [
     ],
 )
 def test_one_text_in_every_form(write, content):
-    assert read_tagged_sentences(write(content)) == EXPECTED
+    assert read_tagged_sentences(write("a.txt", content)) == EXPECTED
 
 
 def test_another_column_of_tags(write):
-    path = write("Ada NE B-PER -\nsleeps V O -\n")
+    path = write("a.txt", "Ada NE B-PER -\nsleeps V O -\n")
     assert read_tagged_sentences(path, -2)[0]["tags"] == read_tagged_sentences(path, 2)[0]["tags"] == ["B-PER", "O"]
     assert read_tagged_sentences(path, 1)[0]["tags"] == ["NE", "V"]
 
@@ -52,20 +34,21 @@ def test_another_column_of_tags(write):
     "word", ["\u2028", "\u00a0", "\u200b", "\u3000", "\x85", "a\u2028b", "#", "# tag", "", "\x0b", "\x1c"]
 )
 def test_odd_words_are_kept(write, word):
-    sentences = read_tagged_sentences(write(f"the\tO\n{word}\tB-LOC\nend\tO\n"))
+    sentences = read_tagged_sentences(write("a.txt", f"the\tO\n{word}\tB-LOC\nend\tO\n"))
     assert sentences == [{"words": ["the", word, "end"], "tags": ["O", "B-LOC", "O"]}]
 
 
 def test_spaces_only_separate_where_there_are_no_tabs(write):
-    assert read_tagged_sentences(write("New York\tB-LOC\n"))[0]["words"] == ["New York"]
-    assert read_tagged_sentences(write("New\u00a0York B-LOC\n"))[0]["words"] == ["New\u00a0York"]
+    assert read_tagged_sentences(write("a.txt", "New York\tB-LOC\n"))[0]["words"] == ["New York"]
+    assert read_tagged_sentences(write("a.txt", "New\u00a0York B-LOC\n"))[0]["words"] == ["New\u00a0York"]
 
 
 def test_language_before_each_word(write):
     content = "de:Bonn\tB-LOC\nde::\tO\n\nde:ja\tO\n"
-    assert [row["words"] for row in read_tagged_sentences(write(content), language="de")] == [["Bonn", ":"], ["ja"]]
-    assert read_tagged_sentences(write(content), language="en")[1]["words"] == ["de:ja"]
-    assert read_tagged_sentences(write(content + "en\tO\n"), language="de")[1]["words"] == ["de:ja", "en"]
+    path = write("a.txt", content)
+    assert [row["words"] for row in read_tagged_sentences(path, language="de")] == [["Bonn", ":"], ["ja"]]
+    assert read_tagged_sentences(path, language="en")[1]["words"] == ["de:ja"]
+    assert read_tagged_sentences(write("a.txt", content + "en\tO\n"), language="de")[1]["words"] == ["de:ja", "en"]
 
 
 @pytest.mark.parametrize(
@@ -85,12 +68,12 @@ def test_language_before_each_word(write):
 )
 def test_bad_column_files(write, content, column, message):
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        read_tagged_sentences(write(content), column)
+        read_tagged_sentences(write("a.txt", content), column)
     assert message in str(caught.value)
 
 
 def test_numbered_lines(write):
-    assert list(read_numbered_lines(write("a\u2028b\r\n\nc"))) == [(1, "a\u2028b"), (2, ""), (3, "c")]
+    assert list(read_numbered_lines(write("a.txt", "a\u2028b\r\n\nc"))) == [(1, "a\u2028b"), (2, ""), (3, "c")]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +104,7 @@ XSID = """# id = 1
 
 
 def test_xsid_columns(write):
-    assert read_intent_columns(write(XSID)) == [
+    assert read_intent_columns(write("a.txt", XSID)) == [
         {"words": ["Wake", "#", "nine"], "tags": ["O", "O", "B-datetime"], "intent": "alarm/set"},
         {"words": ["Regen"], "tags": ["B-weather/attribute"], "intent": "weather/find"},
     ]
@@ -137,11 +120,13 @@ def test_xsid_columns(write):
         ("# intent = x\n1\ta\ty\tO\n", "a.txt:2: the intent 'y' is not the sentence's, 'x'"),
         ("1\ta\tx\tO\n2\tb\ty\tO\n", "a.txt:2: the intent 'y' is not the sentence's, 'x'"),
         ("1\ta\tx\t\n", "a.txt:1: the word 'a' has no tag"),
+        ("\n# id = 1\n1\ta\t\tO\n", "a.txt:2: the sentence has no intent"),
+        ("# intent =\n1\ta\t\tO\n", "a.txt:1: the sentence has no intent"),
     ],
 )
 def test_bad_xsid_columns(write, content, message):
     with pytest.raises(ValueError, match="a.txt") as caught:
-        read_intent_columns(write(content))
+        read_intent_columns(write("a.txt", content))
     assert message in str(caught.value)
 
 
@@ -157,21 +142,21 @@ CONLLU = """# text = Il parle du chat
 
 
 def test_upos_of_syntactic_words(write):
-    (sentence,) = read_upos(write(CONLLU))
+    (sentence,) = read_upos(write("a.txt", CONLLU))
     assert sentence["words"] == ["Il", "parle", "de", "le", "chat"]
     assert sentence["tags"] == ["PRON", "VERB", "ADP", "DET", "NOUN"]
 
 
 def test_conllu_without_upos_or_malformed(write):
     with pytest.raises(ValueError, match=r"a\.txt, sentence 1: 'parle' has no UPOS"):
-        read_upos(write(CONLLU.replace("VERB", "_")))
+        read_upos(write("a.txt", CONLLU.replace("VERB", "_")))
     with pytest.raises(ConlluError):
-        read_upos(write("1\tIl\n"))
+        read_upos(write("a.txt", "1\tIl\n"))
 
 
 def test_slot_lines(write):
-    text = write("wake me\u00a0up\nhi\n", "text.en")
-    assert read_slot_lines(text, write("O B-who\tset\nO\tgreet\n", "label.en")) == [
+    text = write("text.en", "wake me\u00a0up\nhi\n")
+    assert read_slot_lines(text, write("label.en", "O B-who\tset\nO\tgreet\n")) == [
         {"words": ["wake", "me\u00a0up"], "tags": ["O", "B-who"], "intent": "set"},
         {"words": ["hi"], "tags": ["O"], "intent": "greet"},
     ]
@@ -190,7 +175,7 @@ def test_slot_lines(write):
 )
 def test_bad_slot_lines(write, text, labels, message):
     with pytest.raises(ValueError, match=message):
-        read_slot_lines(write(text, "text"), write(labels, "label"))
+        read_slot_lines(write("text", text), write("label", labels))
 
 
 def mtop_row(slots="8:12:SL:TIME,13:17:SL:TIME,0:4:SL:ACT", tokens=None):
@@ -202,7 +187,7 @@ def mtop_row(slots="8:12:SL:TIME,13:17:SL:TIME,0:4:SL:ACT", tokens=None):
 
 
 def test_mtop(write):
-    first, second = read_mtop(write(mtop_row() + mtop_row("")))
+    first, second = read_mtop(write("a.txt", mtop_row() + mtop_row("")))
     assert first["words"] == second["words"] == ["Wake", "me", "9 pm", "tom", "row"]
     assert (first["tags"], first["intent"]) == (["B-ACT", "O", "B-TIME", "B-TIME", "I-TIME"], "CREATE_ALARM")
     assert second["tags"] == ["O"] * 5
@@ -226,5 +211,5 @@ def test_mtop(write):
 )
 def test_bad_mtop(write, content, message):
     with pytest.raises(ValueError, match="a.txt") as caught:
-        read_mtop(write(content))
+        read_mtop(write("a.txt", content))
     assert message in str(caught.value)

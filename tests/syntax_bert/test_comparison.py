@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from syntax_bert.comparison import compare_systems, comparison_markdown
+from syntax_bert.comparison import compare_systems, comparison_markdown, p_text
 
 
 def test_row_equals_scipy():
@@ -64,8 +64,8 @@ def test_markdown_in_percent_points():
     )
 
 
-def test_markdown_leaves_percent_scores_alone():
-    scores = {"a": {1: 30.0, 2: 31.0, 3: 32.0}, "b": {1: 35.0, 2: 36.0, 3: 37.01}}
-    lines = comparison_markdown(compare_systems(scores), "BLEU").splitlines()
-    assert lines[0] == "| system | seeds | BLEU | difference | p |"
-    assert lines[3] == "| b | 3 | 36.00 ± 1.01 | +5.00 | <0.001 |"
+@pytest.mark.parametrize(
+    ("p_value", "text"), [(None, "–"), (1.0, "1.000"), (0.0574, "0.057"), (0.001, "0.001"), (0.00099, "<0.001")]
+)
+def test_p_values_as_text(p_value, text):
+    assert p_text(p_value) == text

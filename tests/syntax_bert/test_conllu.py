@@ -199,7 +199,7 @@ def test_empty_file(read, content):
 
 
 def test_file_in_another_encoding(read):
-    with pytest.raises(ConlluError, match="not UTF-8"):
+    with pytest.raises(ConlluError, match="a.conllu: the file is not UTF-8 after sentence 0: "):
         read(CATS.replace("Cats", "Çats").encode("latin-1"))
 
 

@@ -5,15 +5,16 @@ import numpy as np
 import pytest
 from datasets import Dataset
 
-from syntax_bert.cross_lingual import decode_predictions, language_scores, write_language_tables
-from syntax_bert.data.xtreme import XtremeData
+from syntax_bert.cross_lingual import decode_predictions, language_scores
+from syntax_bert.data.xtreme_tasks import XtremeData
+from syntax_bert.language_tables import write_language_tables
 
 TAGS = ["O", "B-PER", "I-PER"]
 
 
 def data_of(task_name, rows, labels=(), intents=(), key="de", languages=("de", "de")):
     return XtremeData(
-        task_name, None, None, {key: Dataset.from_list(rows)}, list(labels), list(intents), {key: languages}, {}, {}
+        task_name, None, None, {key: Dataset.from_list(rows)}, list(labels), list(intents), {key: languages}
     )
 
 
@@ -80,7 +81,9 @@ def test_answers_of_windows(task_name, f1):
     start = np.array([[9.0, 1.0, 0.0, 0.0], [9.0, 5.0, 0.0, -100.0]])
     end = np.array([[9.0, 0.0, 1.0, 0.0], [9.0, 0.0, 5.0, -100.0]])
     assert decode_predictions(data, "en-de", encoded, (start, end)) == ["Ein Hund"]
-    assert decode_predictions(data, "en-de", encoded, (start - start, end - end))[0] in context
+    (any_span,) = decode_predictions(data, "en-de", encoded, (start - start, end - end))
+    assert any_span != ""
+    assert any_span in context
     # only MLQA's rules know the articles of German
     assert language_scores(data, "en-de", ["Hund"])["f1"] == pytest.approx(f1)
 

@@ -13,14 +13,15 @@ from syntax_bert.cross_lingual_metrics import (
     normalize_answer,
     upos_scores,
 )
-from syntax_bert.data.xtreme import XTREME_TASKS
+from syntax_bert.data.xtreme_tasks import XTREME_TASKS
 
 
 def test_primary_metrics():
     assert XTREME_PRIMARY_METRIC.keys() == XTREME_METRICS.keys() == XTREME_TASKS.keys()
     assert all(XTREME_PRIMARY_METRIC[task] in names for task, names in XTREME_METRICS.items())
-    assert XTREME_PRIMARY_METRIC["udpos"] == XTREME_PRIMARY_METRIC["mlqa"] == "f1"
-    assert XTREME_PRIMARY_METRIC["mtop"] == "exact_match"
+    assert XTREME_PRIMARY_METRIC["xnli"] == XTREME_PRIMARY_METRIC["pawsx"] == "accuracy"
+    assert {XTREME_PRIMARY_METRIC[task] for task in ("panx", "conll", "udpos", "xquad", "mlqa")} == {"f1"}
+    assert XTREME_PRIMARY_METRIC["mtop"] == XTREME_PRIMARY_METRIC["xsid"] == "exact_match"
 
 
 def test_accuracy():

@@ -3,15 +3,13 @@ from datasets import Dataset
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from syntax_bert import Parse, SyntaxTokenizerFast, UDPipeParser
+from syntax_bert import SyntaxTokenizerFast, UDPipeParser
 from syntax_bert.encoding import (
-    are_characters,
     encode_dataset,
     encode_questions,
     encode_texts,
     encode_words,
     language_options,
-    parse_characters,
 )
 
 COLUMNS = ("upos_ids", "casing_ids", "subword_ids", "deprel_ids", "head_positions")
@@ -19,14 +17,13 @@ COLUMNS = ("upos_ids", "casing_ids", "subword_ids", "deprel_ids", "head_position
 
 @pytest.fixture
 def tokenizer(plain_checkpoint, english_parser):
-    """English has a parser, and so have the other languages, the same one."""
-    parsers = {language: english_parser for language in ("en", "zh", "ja")}
-    return SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=parsers)
+    """A tokenizer with a parser of English."""
+    return SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser={"en": english_parser})
 
 
 def words_of(tokenizer, words, tags=None, languages=("en", "en"), max_length=16, **columns):
     batch = {"words": words, "tags": tags or [list(range(len(sentence))) for sentence in words], **columns}
-    return encode_words(batch, range(len(words)), tokenizer, max_length, "", languages)
+    return encode_words(batch, range(len(words)), tokenizer, max_length, languages)
 
 
 def test_labels_are_on_first_wordpieces(tokenizer):
@@ -67,81 +64,6 @@ def test_a_language_without_parser_has_no_syntax(tokenizer):
     assert made["labels"] == [[-100, 0, 1, -100]]
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["北", "京", "很", "大"], True),
-        (["2008", *"年北京很大而且也很热闹", "。"], True),
-        (["北京", "很", "大"], False),
-        ([], False),
-    ],
-)
-def test_are_characters(words, expected):
-    assert are_characters(words) is expected
-
-
-class ByHand:
-    """A parser that knows two texts, and notes what it was given."""
-
-    def __init__(self):
-        self.given = []
-
-    def parse(self, texts, languages=None, dependencies=True):
-        self.given += zip(texts, languages, strict=True)
-        parses = {
-            "北京很大": Parse("北京很大", [0, 2, 3], [2, 3, 4], ["PROPN", "ADV", "ADJ"], [0] * 3, [2, 2, -1], ["nsubj", "advmod", "root"]),
-            "2008年": Parse("2008年", [0, 4], [4, 5], ["NUM", "NOUN"], [0, 0], [1, -1], ["nummod", "root"]),
-            "": Parse("", [], [], [], [], [], []),
-        }  # fmt: skip
-        return [parses[text] for text in texts]
-
-
-def test_characters_are_joined_parsed_and_moved_back():
-    parser = ByHand()
-    first, second, empty, blank = parse_characters([["北", "京", "很", "大"], ["2008", "年"], [], [""]], parser, "zh")
-    assert parser.given == [("北京很大", "zh"), ("2008年", "zh"), ("", "zh"), ("", "zh")]
-    assert first.text == "北 京 很 大"
-    assert [first.form(word) for word in range(3)] == ["北 京", "很", "大"]
-    assert (first.upos, first.parents) == (["PROPN", "ADV", "ADJ"], [2, 2, -1])
-    assert [second.form(word) for word in range(2)] == ["2008", "年"]
-    assert (empty.text, blank.text, len(blank)) == ("", "", 0)
-
-
-def test_characters_with_empty_ones_between_them():
-    (parse,) = parse_characters([["北", "", "京", "很", "大"]], ByHand(), "zh")
-    assert parse.text == "北  京 很 大"
-    assert [parse.form(word) for word in range(3)] == ["北  京", "很", "大"]
-
-
-def test_the_words_of_characters_are_the_units_of_the_tree(plain_checkpoint):
-    tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=ByHand())
-    made = words_of(tokenizer, [["北", "京", "很", "大"]], languages=("zh", "zh"))
-    assert made["subword_ids"] == [[0, 1, 3, 4, 4, 0]]
-    assert made["head_positions"] == [[0, 4, 1, 4, 0, 0]]  # 京 -> 北 -> 大 <- 很
-    assert made["labels"] == [[-100, 0, 1, 2, 3, -100]]
-
-
-def test_characters_by_a_real_parser_are_a_tree(tokenizer):
-    made = words_of(tokenizer, [list("thecatsleeps."), list("adogsees")], languages=("ja", "ja"), max_length=32)
-    assert len(set(made["upos_ids"][0])) > 2
-    for heads in made["head_positions"]:
-        for position in range(len(heads)):
-            for _ in heads:
-                position = heads[position]
-            assert position == 0
-
-
-def test_tagging_alone_takes_no_trees_of_characters(plain_checkpoint, english_parser, monkeypatch):
-    columns = ("upos_ids",)
-    tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser={"zh": english_parser}, columns=columns)
-    asked = []
-    parse = UDPipeParser.parse
-    monkeypatch.setattr(UDPipeParser, "parse", lambda self, *args: asked.append(args) or parse(self, *args))
-    made = words_of(tokenizer, [list("thecat")], languages=("zh", "zh"))
-    assert (asked[0][2], len(made["upos_ids"][0])) == (False, 8)
-    assert "head_positions" not in made
-
-
 CONTEXT = "The cat sees the river. A dog is unhappy. The cats that see the dog sleep."
 
 
@@ -150,7 +72,7 @@ def questions_of(tokenizer, answer, start=None, question="Who sleeps?", context=
     if answer is not None:
         answers = {"text": [answer], "answer_start": [context.index(answer) if start is None else start]}
     batch = {"question": [question], "context": [context], "answers": [answers]}
-    return encode_questions(batch, [7], tokenizer, max_length, "", ("en", "en"), **options)
+    return encode_questions(batch, [7], tokenizer, max_length, ("en", "en"), **options)
 
 
 def answer_of(made, context=CONTEXT, window=0):
@@ -256,7 +178,7 @@ def test_language_options(languages, unparsed):
 @pytest.mark.parametrize("languages", [("en", None), (None, "en"), ("en", "en"), (None, None)])
 def test_pairs_of_which_one_is_not_parsed(tokenizer, languages):
     batch = {"text": ["The cat sleeps."], "text_pair": ["A dog is unhappy."]}
-    made = encode_texts(batch, [0], tokenizer, 32, "", ("text", "text_pair"), languages)
+    made = encode_texts(batch, [0], tokenizer, 32, ("text", "text_pair"), languages)
     upos, split = made["upos_ids"][0], made["input_ids"][0].index(3) + 1
     assert [max(upos[:split]) > 1, max(upos[split:]) > 1] == [language == "en" for language in languages]
     assert [max(made["head_positions"][0][:split]) > 0, max(made["head_positions"][0][split:]) > 0] == [
@@ -266,17 +188,17 @@ def test_pairs_of_which_one_is_not_parsed(tokenizer, languages):
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("is_chosen", [False, True])
-def test_nothing_is_parsed_a_second_time(plain_checkpoint, english_parser, tmp_path, monkeypatch, workers, is_chosen):
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
+@pytest.mark.usefixtures("own_cache")
+def test_nothing_is_parsed_a_second_time(plain_checkpoint, english_parser, monkeypatch, workers, is_chosen):
     parse = UDPipeParser.parse_words
 
-    def made(texts=("The cat sleeps", "A dog sees the river"), max_length=16, language="en", kept=()):
+    def made(texts=("The cat sleeps", "A dog sees the river"), max_length=16, language="en"):
         tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser={"en": english_parser})
         words = [text.split() for text in texts]
         rows = Dataset.from_dict({"words": words, "tags": [[0] * len(sentence) for sentence in words]})
         if is_chosen:
             rows = rows.shuffle(seed=0).select(range(2))
-        return encode_dataset(rows, tokenizer, encode_words, max_length, workers, kept, languages=(language,) * 2)
+        return encode_dataset(rows, tokenizer, encode_words, max_length, workers, languages=(language,) * 2)
 
     first = made().to_list()
     assert sorted(row["example"] for row in first) == [0, 1]
@@ -290,7 +212,7 @@ def test_nothing_is_parsed_a_second_time(plain_checkpoint, english_parser, tmp_p
 
 def test_a_word_that_begins_with_what_vanishes_is_labelled(syntax_tokenizer):
     rows = {"words": [["the", "\u200bcat", "sleeps"]], "tags": [[5, 6, 7]]}
-    made = encode_words(rows, [0], syntax_tokenizer, 32, "", languages=(None, None))
+    made = encode_words(rows, [0], syntax_tokenizer, 32, languages=(None, None))
     assert [label for label in made["labels"][0] if label >= 0] == [5, 6, 7]
 
 
@@ -298,7 +220,7 @@ def test_sentences_and_questions_do_not_depend_on_their_neighbours(plain_checkpo
     tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser={"zh": english_parser})
     characters, words = list("Iseeacat"), ["unhappy"] * 4
     alone, together = (
-        encode_words({"words": rows, "tags": [[0] * len(row) for row in rows]}, range(len(rows)), tokenizer, 32, "",
+        encode_words({"words": rows, "tags": [[0] * len(row) for row in rows]}, range(len(rows)), tokenizer, 32,
                      languages=("zh", "zh"))
         for rows in ([characters], [words, characters])
     )  # fmt: skip
@@ -308,8 +230,7 @@ def test_sentences_and_questions_do_not_depend_on_their_neighbours(plain_checkpo
     both = {"id": ["a", "b"], "question": ["who", "who " * 20], "context": contexts, "answers": answers}
     first = {name: values[:1] for name, values in both.items()}
     alone, together = (
-        encode_questions(rows, range(len(rows["id"])), tokenizer, 32, "", languages=(None, None))
-        for rows in (first, both)
+        encode_questions(rows, range(len(rows["id"])), tokenizer, 32, languages=(None, None)) for rows in (first, both)
     )
     assert together["example"].count(0) == len(alone["example"])
     assert together["input_ids"][: len(alone["example"])] == alone["input_ids"]

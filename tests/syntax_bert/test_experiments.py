@@ -1,10 +1,11 @@
 import json
+import sys
 
 import pytest
 from transformers import TrainingArguments
 
 from syntax_bert.arguments import ComparisonArguments
-from syntax_bert.experiments import run_over_seeds
+from syntax_bert.experiments import check_comparison, run_over_seeds
 
 
 @pytest.fixture
@@ -43,6 +44,23 @@ def test_an_evaluation_that_was_not_recorded_is_missed(measure):
     assert measure({"eval_loss": 2.0}, do_eval=True) == ({42: {"eval_loss": 2.0}}, [42])
 
 
-def test_several_seeds_are_for_training(measure):
-    with pytest.raises(ValueError, match="a comparison of systems or seeds trains them: add --do_train"):
-        measure({}, do_eval=True, seeds=[1, 2])
+@pytest.mark.parametrize(
+    ("num_systems", "arguments", "message"),
+    [
+        (1, {"do_eval": True}, "a comparison of systems or seeds trains them: add --do_train"),
+        (2, {"do_train": True}, "a comparison of systems needs validation data and --do_eval"),
+        (1, {"do_train": True, "resume_from_checkpoint": "here"}, "omit --resume_from_checkpoint"),
+    ],
+)
+def test_what_cannot_be_compared(num_systems, arguments, message, tmp_path):
+    args = TrainingArguments(str(tmp_path), report_to="none", use_cpu=True, **arguments)
+    with pytest.raises(ValueError, match=message):
+        check_comparison(num_systems, ComparisonArguments(seeds=[1, 2]), args)
+
+
+def test_a_comparison_needs_something_to_plot_with(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    args = TrainingArguments(str(tmp_path), report_to="none", use_cpu=True, do_train=True, do_eval=True)
+    check_comparison(1, ComparisonArguments(), args)
+    with pytest.raises(ImportError, match=r"syntax_bert\[plots\]"):
+        check_comparison(2, ComparisonArguments(), args)

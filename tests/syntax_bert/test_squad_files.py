@@ -7,18 +7,14 @@ from syntax_bert.data.squad_files import misplaced_answer, read_squad
 CONTEXT = "Der Löwe 🦁 schläft.\nEin Hund bellt."
 
 
+def squad(questions):
+    return json.dumps({"version": "1.1", "data": [{"paragraphs": [{"context": CONTEXT, "qas": questions}]}]})
+
+
 @pytest.fixture
-def write(tmp_path):
-    """Writes questions on one context, or any text, and gives the path."""
-
-    def write_file(content):
-        path = tmp_path / "squad.json"
-        if isinstance(content, list):
-            content = json.dumps({"version": "1.1", "data": [{"paragraphs": [{"context": CONTEXT, "qas": content}]}]})
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write_file
+def read(write):
+    """Reads questions on one context, or any content of a file."""
+    return lambda content: read_squad(write("squad.json", squad(content) if isinstance(content, list) else content))
 
 
 def question(number, *answers, **more):
@@ -26,9 +22,8 @@ def question(number, *answers, **more):
     return {"id": f"q{number}", "question": f"Wer, {number}?", "answers": found, **more}
 
 
-def test_questions_with_characters_as_code_points(write):
-    path = write([question(1, ("schläft", 11), ("🦁 schläft", 9)), question(2, ("Ein Hund", 20))])
-    assert read_squad(path) == [
+def test_questions_with_characters_as_code_points(read):
+    assert read([question(1, ("schläft", 11), ("🦁 schläft", 9)), question(2, ("Ein Hund", 20))]) == [
         {
             "id": "q1",
             "question": "Wer, 1?",
@@ -44,16 +39,14 @@ def test_questions_with_characters_as_code_points(write):
     ]
 
 
-def test_questions_without_an_answer(write):
-    path = write([question(1, is_impossible=True), {"id": 2, "question": "Wo?", "is_impossible": True}])
-    assert [row["answers"] for row in read_squad(path)] == [{"text": [], "answer_start": []}] * 2
-    assert read_squad(path)[1]["id"] == "2"
+def test_questions_without_an_answer(read):
+    rows = read([question(1, is_impossible=True), {"id": 2, "question": "Wo?", "is_impossible": True}])
+    assert [row["answers"] for row in rows] == [{"text": [], "answer_start": []}] * 2
+    assert rows[1]["id"] == "2"
 
 
-def test_bom(write):
-    path = write([question(1, ("Der", 0))])
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert len(read_squad(path)) == 1
+def test_bom(read):
+    assert len(read("\ufeff" + squad([question(1, ("Der", 0))]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -78,9 +71,9 @@ def test_bom(write):
         ('{"data": [1]}', "squad.json is not of SQuAD's form"),
     ],
 )
-def test_bad_files(write, content, message):
+def test_bad_files(read, content, message):
     with pytest.raises(ValueError, match=r"squad\.json") as caught:
-        read_squad(write(content))
+        read(content)
     assert message in str(caught.value)
 
 

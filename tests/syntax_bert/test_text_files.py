@@ -1,30 +1,9 @@
-import json
-
 import pytest
 from datasets import Dataset
 
 from syntax_bert.data.text_files import label_names, load_files, read_rows, with_class_labels
 
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes a file and gives its path."""
-
-    def write_file(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write_file
-
-
-def jsonl(*rows):
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def load(path, columns=None, split="train"):
@@ -61,7 +40,7 @@ def test_quotes_in_a_tsv_file_are_characters(write):
 def test_only_newlines_end_a_row(write, separator):
     text = f"the{separator}cat"
     assert load(write("a.tsv", f"text\tlabel\n{text}\t1\n")) == [{"text": text, "label": "1"}]
-    content = jsonl({"text": text, "label": 1}, {"text": "a dog", "label": 0})
+    content = [{"text": text, "label": 1}, {"text": "a dog", "label": 0}]
     assert [row["text"] for row in load(write("a.jsonl", content))] == [text, "a dog"]
 
 
@@ -70,27 +49,27 @@ def test_long_fields(write):
 
 
 def test_number_and_truth_value_in_json_become_texts(write):
-    rows = load(write("a.jsonl", jsonl({"text": 7, "label": 0.5}, {"text": "b", "label": True})))
+    rows = load(write("a.jsonl", [{"text": 7, "label": 0.5}, {"text": "b", "label": True}]))
     assert rows == [{"text": "7", "label": "0.5"}, {"text": "b", "label": "true"}]
 
 
 def test_labels_of_mixed_type_far_into_a_file(write):
     rows = [{"text": "a", "label": 1}] * 1500 + [{"text": "a", "label": 2.5}]
-    assert load(write("a.jsonl", jsonl(*rows)))[-1]["label"] == "2.5"
+    assert load(write("a.jsonl", rows))[-1]["label"] == "2.5"
 
 
 def test_only_the_needed_columns_are_kept(write):
     rows = [{"id": [1], "text": "a", "other": None, "idx": 3, "label": 0}, {"text": "b", "idx": 5, "label": 1}]
-    assert load(write("a.jsonl", jsonl(*rows)), ["text"]) == [
+    assert load(write("a.jsonl", rows), ["text"]) == [
         {"text": "a", "label": "0", "idx": "3"},
         {"text": "b", "label": "1", "idx": "5"},
     ]
 
 
 def test_a_test_split_needs_and_keeps_no_labels(write):
-    path = write("a.jsonl", jsonl({"text": "a"}, {"text": "b"}))
+    path = write("a.jsonl", [{"text": "a"}, {"text": "b"}])
     assert load(path, split="test") == load(path, split="test_mismatched") == [{"text": "a"}, {"text": "b"}]
-    labelled = write("b.jsonl", jsonl({"text": "a", "label": None}, {"text": "b", "label": "unheard of"}))
+    labelled = write("b.jsonl", [{"text": "a", "label": None}, {"text": "b", "label": "unheard of"}])
     assert load(labelled, split="test") == [{"text": "a"}, {"text": "b"}]
 
 
@@ -156,10 +135,10 @@ def test_quoted_fields_of_a_tsv_file_are_warned_of_once(write, caplog):
         ("a.csv", "text,label,text\na,1,b\n", "a.csv: a column is there twice"),
         ("a.csv", "sentence,label\na,1\n", "a.csv has no column 'text'; it has ['sentence', 'label']"),
         ("a.jsonl", '{"text": "a", "gold": 1}', "a.jsonl has no column 'label'; it has ['text', 'gold']"),
-        ("a.jsonl", jsonl({"text": "a", "label": 1}, {"label": 1}), "a.jsonl:2: 'text' is missing"),
-        ("a.jsonl", jsonl({"text": "a", "label": 1}, {"text": None, "label": 1}), "a.jsonl:2: 'text' is missing"),
-        ("a.jsonl", jsonl({"text": "a", "label": 1}, {"text": ["b"], "label": 1}), "a.jsonl:2: 'text' is missing"),
-        ("a.jsonl", jsonl({"text": "a", "label": 1}, {"text": "b", "label": None}), "a.jsonl:2: 'label' is missing"),
+        ("a.jsonl", [{"text": "a", "label": 1}, {"label": 1}], "a.jsonl:2: 'text' is missing"),
+        ("a.jsonl", [{"text": "a", "label": 1}, {"text": None, "label": 1}], "a.jsonl:2: 'text' is missing"),
+        ("a.jsonl", [{"text": "a", "label": 1}, {"text": ["b"], "label": 1}], "a.jsonl:2: 'text' is missing"),
+        ("a.jsonl", [{"text": "a", "label": 1}, {"text": "b", "label": None}], "a.jsonl:2: 'label' is missing"),
         ("a.csv", "text,label\na,1\nb,\n", "a.csv:3: 'label' is missing"),
         ("a.jsonl", '{"text": "a\\ud800", "label": 1}', "a.jsonl:1: 'text' has a lone surrogate at character 1"),
         ("a.csv", "text,label\ncafé,1\n".encode("latin-1"), "a.csv is not UTF-8"),

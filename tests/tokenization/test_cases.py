@@ -1,4 +1,4 @@
-"""Inputs that broke other systems, on the embedded English parser with a cased and an uncased WordPiece vocabulary."""
+"""Inputs on which systems break, on the embedded English parser with a cased and an uncased WordPiece vocabulary."""
 
 import gc
 import unicodedata
@@ -19,11 +19,6 @@ NEIGHBOUR = "The cat sees the dogs."
 INVISIBLE = ["\u200b", "\u200d", "\ufeff", "\u00ad", "\u00a0", "\u3000", "\u2060", "\u2028", "\t", "", " "]
 MARKS = ["\u0301", "\ufe0f", "\u06d6", "\u0e38"]
 BOTH = pytest.mark.parametrize("lowercase", [True, False], ids=["uncased", "cased"])
-
-
-@pytest.fixture(scope="module")
-def parser(english_parser):
-    return UDPipeParser(english_parser)
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +92,6 @@ def surfaces(encoding, text):
 def upos(encoding):
     names = {value: name for name, value in UPOS_IDS.items()}
     return " ".join(names.get(value, "_") for value in encoding["upos_ids"][1:-1])
-
-
-# ---------------------------------------------------------------- words without pieces
 
 
 @BOTH
@@ -183,9 +175,6 @@ def test_an_empty_text_is_an_empty_tree(tokenizers, lowercase, text):
     tensors = tokenizer([NEIGHBOUR, text], padding=True, return_tensors="pt")
     assert tensors["upos_ids"][1].tolist() == [1, 1] + [0] * (tensors["upos_ids"].shape[1] - 2)
     assert tokenizer([text, text])["head_positions"] == [[0, 0], [0, 0]]
-
-
-# ---------------------------------------------------------------- many to many
 
 
 @BOTH
@@ -354,8 +343,6 @@ def test_han_characters_are_one_tree_over_the_characters(tokenizers, lowercase, 
         assert encoding["head_positions"][1 + index] == head
 
 
-# ---------------------------------------------------------------- windows
-
 LONG = "You like the cat. The dog in the family sees the cats, you feel. I sleep today, my family like meditation."
 
 
@@ -395,9 +382,6 @@ def test_every_window_is_a_complete_tree(tokenizers, parser, lowercase, length, 
         assert_tree(columns(encoding, window))
     truncated = tokenizer(LONG, truncation=True, max_length=length)
     assert columns(truncated) == columns(encoding, windows[0])
-
-
-# ---------------------------------------------------------------- the parser
 
 
 @BOTH

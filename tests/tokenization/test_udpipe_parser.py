@@ -13,11 +13,6 @@ from syntax_bert.tokenization import udpipe_parser
 from syntax_bert.tokenization.udpipe_parser import token_range
 
 
-@pytest.fixture(scope="module")
-def parser(english_parser):
-    return UDPipeParser(english_parser)
-
-
 def test_words_sentences_and_tree_of_raw_text(parser):
     (parse,) = parser.parse(["She reads the book.  They left!"])
     assert [parse.form(word) for word in range(len(parse))] == [
@@ -203,7 +198,7 @@ def test_columns_of_the_wrong_kind_are_refused(columns, message):
         Parse("a", **(right | columns))
 
 
-def test_arrays_become_lists(parser):
+def test_arrays_become_lists():
     made = Parse("a", *(np.array(column) for column in ([0], [1])), ["DET"], (0,), np.array([-1]), [None])
     assert made == Parse("a", [0], [1], ["DET"], [0], [-1], [None])
     assert pickle.loads(pickle.dumps(made)) == made

@@ -1,0 +1,23 @@
+"""The lines of text files."""
+
+import os
+from collections.abc import Iterator
+
+__all__ = ["StrPath", "read_numbered_lines"]
+
+StrPath = str | os.PathLike[str]
+
+
+def read_numbered_lines(path: StrPath) -> Iterator[tuple[int, str]]:
+    r"""Reads a text file line by line, each with its 1-based number; only `\n` and `\r\n` end a line.
+
+    Raises:
+        UnicodeError: If the file is not UTF-8, naming the last line that is.
+    """
+    number = 0
+    with open(path, encoding="utf-8-sig", newline="\n") as file:  # a word may hold U+2028
+        try:
+            for number, line in enumerate(file, start=1):
+                yield number, line.removesuffix("\n").removesuffix("\r")
+        except UnicodeDecodeError as error:
+            raise UnicodeError(f"{path} is not UTF-8 after line {number}: {error}") from error

@@ -1,0 +1,85 @@
+"""The systems of an experiment: a model's configuration by the name that tables and result files have for it."""
+
+import copy
+from dataclasses import fields
+from typing import Any
+
+from .arguments import GraphAttentionArguments, SystemArguments
+from .modeling.configuration_syntax_bert import FEATURES, SyntaxBertConfig
+from .modeling.configuration_syntax_mbert import SyntaxMBertConfig
+
+__all__ = ["choose_config", "choose_systems", "describe_system", "system_name"]
+
+PLAIN: dict[str, Any] = {
+    "syntax_features": [],
+    "graph_attention_layers": 0,
+    "structure_loss_weight": 0.0,
+    "score_answer_sentences": False,
+}
+DESCRIBED = (
+    *("syntax_features", "syntax_dropout", "slot_decoder", "score_answer_sentences"),
+    *(each.name for each in fields(GraphAttentionArguments)),
+)
+
+
+def choose_config(args: SystemArguments, graph_attention: dict[str, Any]) -> SyntaxBertConfig:
+    """Loads the configuration of a checkpoint with the mechanism asked for, and no other.
+
+    Args:
+        args: The checkpoint and its syntax.
+        graph_attention: Fields of the graph attention that are set.
+
+    Raises:
+        ValueError: If options do not go together.
+    """
+    checkpoint, mechanism, options = args.model_name_or_path, args.mechanism, args.config_options()
+    if mechanism not in ("none", "features", "gat"):
+        raise ValueError(f"--mechanism must be none, features or gat, got {mechanism!r}")
+    if graph_attention and mechanism != "gat":
+        raise ValueError(f"{sorted(graph_attention)} need --mechanism gat")
+    if options and mechanism == "none":
+        raise ValueError(f"{sorted(options)} need --mechanism features or gat")
+    if graph_attention.get("graph_attention_layers") == 0:
+        raise ValueError("--graph_attention_layers 0 is no graph attention: choose --mechanism features or none")
+    if args.slot_decoder is not None:
+        options["slot_decoder"] = args.slot_decoder
+    if mechanism == "gat":
+        return SyntaxMBertConfig.from_pretrained(checkpoint, **options, **graph_attention)
+    if mechanism == "features" and "syntax_features" not in options:
+        options["syntax_features"] = SyntaxBertConfig.from_pretrained(checkpoint).syntax_features or ["upos"]
+    config = SyntaxBertConfig.from_pretrained(checkpoint, **{**PLAIN, **options})
+    if mechanism == "features" and not config.syntax_features:
+        raise ValueError("--syntax_features none is the plain model: choose --mechanism none")
+    return config
+
+
+def system_name(config: SyntaxBertConfig) -> str:
+    """Names what a configuration adds to the plain model: "gat+structure", "upos+deprel", "plain"."""
+    parts = ["gat"] * bool(config.graph_attention_layers) + ["structure"] * bool(config.structure_loss_weight)
+    return "+".join([*parts, *(name for name in FEATURES if name in config.syntax_features)]) or "plain"
+
+
+def choose_systems(
+    config: SyntaxBertConfig, compare_baseline: bool, name: str | None = None
+) -> dict[str, SyntaxBertConfig]:
+    """Gives the system to train by its name and, if asked for, the plain model before it.
+
+    Raises:
+        ValueError: If the plain model would be compared with itself.
+    """
+    own_name = system_name(config)
+    if not compare_baseline:
+        return {name or own_name: config}
+    if "plain" in (own_name, name):
+        raise ValueError("there is nothing to compare the plain model with: give the other system syntax, or a name")
+    plain = copy.deepcopy(config)
+    for field, value in PLAIN.items():
+        setattr(plain, field, value)
+    return {"plain": plain, name or own_name: config}
+
+
+def describe_system(config: SyntaxBertConfig) -> dict[str, Any]:
+    """Gives the fields by which systems differ, whether they were set or are the checkpoint's."""
+    values = {name: getattr(config, name) for name in DESCRIBED}
+    values["syntax_features"] = [name for name in FEATURES if name in config.syntax_features]
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
