@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from datasets import Dataset
 from transformers import DataCollatorWithPadding, Trainer, TrainingArguments, set_seed
 from transformers.hf_argparser import HfArg
@@ -78,8 +79,11 @@ def train_probe(
     )
     model.freeze_encoder()
     remove_dropout(model.bert.graph_attention)
+    is_new = any("graph_attention" in key for key in loaded["missing_keys"])
+    if is_new:
+        enlarge_weights(model.bert.graph_attention)
     if is_control:
-        if not any("graph_attention" in key for key in loaded["missing_keys"]):
+        if not is_new:
             raise ValueError(f"the graph attention of {name} is trained, and no control: add --control False")
         model.bert.graph_attention.requires_grad_(False)
         args = copy.copy(args)
@@ -100,3 +104,12 @@ def remove_dropout(network: GraphAttention) -> None:
     network.dropout.p = 0.0
     for layer in network.layers:
         setattr(layer, "dropout", 0.0)  # noqa: B010, mypy takes it for a tensor
+
+
+@torch.no_grad()
+def enlarge_weights(network: GraphAttention) -> None:
+    """Enlarges new weights that attention depends on: without, it is nearly uniform at first, and stays so for long."""
+    for table in network.parameters(recurse=False):
+        table.mul_(5)
+    for layer in network.layers:
+        layer.projection.mul_(4)
