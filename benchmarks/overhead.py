@@ -2,7 +2,7 @@
 
 All have the same shapes, their steps are interleaved in one run.
 
-python benchmarks/overhead.py --batch_size 8 --length 128 --num_hidden_layers 12
+    python benchmarks/overhead.py --batch_size 8 --length 128 --num_hidden_layers 12
 """
 
 import argparse

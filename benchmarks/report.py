@@ -1,6 +1,6 @@
 """Writes the figures of docs/RESULTS.md between its markers, from the JSON files in docs/results.
 
-python benchmarks/report.py
+    python benchmarks/report.py
 """
 
 import json
@@ -17,7 +17,6 @@ from syntax_bert.plots import plot_seeds
 
 DOCS = Path(__file__).parent.parent / "docs"
 RESULTS = DOCS / "results"
-CROSS_LINGUAL_SYSTEMS = ["plain", "gat", "gat+structure", "gat-pretrained"]
 METRIC_NAMES = {"cola": "Matthews correlation", "stsb": "Pearson correlation"}
 
 Scores = dict[str, dict[int, float]]
@@ -67,27 +66,26 @@ def glue() -> str:
 def cross_lingual(task: str) -> str:
     """Writes the table of one cross-lingual task, by language and system, for each of its metrics."""
     measured: dict[str, dict[int, dict[str, float]]] = defaultdict(dict)
-    for run in sorted(read(RESULTS / task), key=lambda run: CROSS_LINGUAL_SYSTEMS.index(run["system"])):
+    for run in read(RESULTS / task):
         measured[run["system"]][run["seed"]] = run["metrics"]
     if not measured:
         return ""
-    metrics = XTREME_METRICS[task.removesuffix("-generalized")]
-    names = [name for name in metrics if name not in ("precision", "recall")]
+    names = [name for name in XTREME_METRICS[task] if name not in ("precision", "recall")]
     return "\n".join(language_markdown(language_rows(measured, name), name) for name in names)
 
 
-def demo(folder: str) -> str:
+def demo() -> str:
     """Writes the table of `make demo`."""
     scores: Scores = defaultdict(dict)
-    for run in read(RESULTS / folder):
+    for run in read(RESULTS / "demo"):
         scores[run["system"]][run["seed"]] = run["metrics"]["eval_accuracy"]
-    return comparison_markdown(compare_systems(scores), "accuracy") if scores else ""
+    return comparison_markdown(compare_systems(scores), "accuracy")
 
 
-def figures(name: str) -> str:
-    """Writes the JSON object that a benchmark printed."""
-    file = RESULTS / "benchmarks" / f"{name}.json"
-    return f"```json\n{file.read_text(encoding='utf-8').strip()}\n```\n" if file.exists() else ""
+def figures(file: Path) -> str:
+    """Writes the JSON object that a benchmark gave, rounded to four decimals."""
+    content = json.loads(file.read_text(encoding="utf-8"), parse_float=lambda number: round(float(number), 4))
+    return f"```json\n{json.dumps(content, indent=1)}\n```\n"
 
 
 def main() -> None:
@@ -96,14 +94,9 @@ def main() -> None:
     text = file.read_text(encoding="utf-8")
     blocks = {
         "glue": glue(),
-        "demo": demo("demo"),
-        "demo-agreement": demo("demo-agreement"),
-        "demo-other-vocabulary": demo("demo-other-vocabulary"),
-        "demo-all": demo("demo-all"),
-        **{task: cross_lingual(task) for task in ("panx", "xsid", "pawsx", "pawsx-generalized")},
-        **{name: figures(name) for name in ("parsers", "tree-reconstruction", "structure-loss-memory")},
-        "preprocessing": figures("preprocessing"),
-        "overhead": figures("overhead"),
+        "demo": demo(),
+        **{task: cross_lingual(task) for task in ("panx", "xsid", "pawsx")},
+        **{file.stem: figures(file) for file in sorted((RESULTS / "benchmarks").glob("*.json"))},
     }
     for name, block in blocks.items():
         marked = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)

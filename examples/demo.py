@@ -111,7 +111,7 @@ def make_checkpoint(folder: Path, sentences: list[str]) -> None:
     print(f"{folder}: {len(tokenizer)} wordpieces, {model.num_parameters():,} parameters")
 
 
-def compare_systems(output_dir: Path, runs: Path, args: argparse.Namespace) -> None:
+def run_comparison(output_dir: Path, runs: Path, args: argparse.Namespace) -> None:
     """Trains the plain and the syntax model with each seed, as one would from the shell."""
     command = [
         *(sys.executable, str(RUN_SCRIPT)),
@@ -159,7 +159,7 @@ def main() -> None:
     make_checkpoint(output_dir / "bert", [row["sentence"] for row in splits["train"]])
 
     announce("Plain BERT beside BERT with syntax features; everything is parsed once, by the embedded parser")
-    compare_systems(output_dir, runs, args)
+    run_comparison(output_dir, runs, args)
 
     trained = runs / "+".join(FEATURES) / f"seed-{args.seeds[0]}"
     announce("What the tokenizer sees: wordpiece, part of speech, relation, head")

@@ -108,7 +108,7 @@ def remove_dropout(network: GraphAttention) -> None:
 
 @torch.no_grad()
 def enlarge_weights(network: GraphAttention) -> None:
-    """Enlarges new weights that attention depends on: without, it is nearly uniform at first, and stays so for long."""
+    """Enlarges new weights that attention depends on; otherwise it is nearly uniform at first, and long stays so."""
     for table in network.parameters(recurse=False):
         table.mul_(5)
     for layer in network.layers:
