@@ -1,7 +1,7 @@
 """The recipe of the embedded English parser, and its scores.
 
-    python benchmarks/english_parser.py --treebank UD_English-EWT                       # scores of the embedded parser
-    python benchmarks/english_parser.py --treebank UD_English-EWT --train en.udpipe     # trains it: about an hour
+python benchmarks/english_parser.py --treebank UD_English-EWT                       # scores of the embedded parser
+python benchmarks/english_parser.py --treebank UD_English-EWT --train en.udpipe     # trains it: about an hour
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Speed of parsing, alignment and the whole tokenizer call, and memory over many sentences.
 
-    python benchmarks/preprocessing.py --conllu en_ewt-ud-dev.conllu --model_name_or_path bert-base-uncased
+python benchmarks/preprocessing.py --conllu en_ewt-ud-dev.conllu --model_name_or_path bert-base-uncased
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Writes the figures of docs/RESULTS.md between its markers, from the JSON files in docs/results.
 
-    python benchmarks/report.py
+python benchmarks/report.py
 """
 
 import json

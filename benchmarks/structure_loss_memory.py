@@ -1,6 +1,6 @@
 """Peak memory of the structure loss, forward and backward, beside that of a (B, T, T, rank) tensor of differences.
 
-    python benchmarks/structure_loss_memory.py --batch_size 32 --length 128
+python benchmarks/structure_loss_memory.py --batch_size 32 --length 128
 """
 
 import argparse

@@ -4,6 +4,8 @@
 - `syntax_embeddings`: features in the embeddings
 - `dependency_tree`: from heads to distances and depths
 - `graph_attention`: attention over the tree, and the biases it gives to the encoder
+- `dependency_scaling`: attention scores that know distances in the tree
+- `syntax_self_attention`: both in BERT's self-attention
 - `structure_loss`: keeps the tree in vectors
 - `answer_sentences`, `answer_spans`: question answering
 - `linear_chain_crf`: labels that depend on their neighbours

@@ -1,5 +1,7 @@
 """Configuration of SyntaxMBertWithGAT."""
 
+from typing import ClassVar
+
 from huggingface_hub.dataclasses import strict
 
 from .configuration_syntax_bert import SyntaxBertConfig
@@ -15,7 +17,7 @@ class SyntaxMBertConfig(SyntaxBertConfig):
     """
 
     model_type = "syntax-mbert"
-    readable_types = ("bert", "syntax-mbert")
+    readable_types: ClassVar[tuple[str, ...]] = ("bert", "syntax-mbert")
 
     syntax_features: list[str] | tuple[str, ...] = ()
     graph_attention_layers: int = 4

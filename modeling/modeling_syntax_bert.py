@@ -24,12 +24,11 @@ from transformers import (
 )
 from transformers import initialization as init
 from transformers.modeling_outputs import ModelOutput, QuestionAnsweringModelOutput
-from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
-from transformers.models.bert.modeling_bert import BertSelfAttention, eager_attention_forward
 from transformers.utils import can_return_tuple
 
 from .answer_sentences import AnswerSentences, answer_sentence_loss, read_sentences, spread_over_sentences
 from .configuration_syntax_bert import SyntaxBertConfig
+from .dependency_scaling import DistanceScaling
 from .dependency_tree import dependency_adjacency, read_trees
 from .graph_attention import AttentionBiases, GraphAttention, GraphAttentionLayer
 from .linear_chain_crf import LinearChainCRF
@@ -38,6 +37,7 @@ from .pipeline_syntax_question_answering import SyntaxQuestionAnsweringPipeline
 from .structure_loss import AttendedTrees, StructureProbe, structure_loss
 from .syntax_columns import SYNTAX_COLUMNS, check_ranges, check_shapes, needed_columns, with_syntax_columns
 from .syntax_embeddings import SyntaxEmbeddings, has_syntax
+from .syntax_self_attention import SyntaxSelfAttention
 
 __all__ = [
     "IntentAndSlotsOutput",
@@ -70,13 +70,20 @@ class SyntaxBertPreTrainedModel(BertPreTrainedModel):
     auto_classes = AUTO_CLASSES
     custom_pipeline: tuple[str, type] | None = None  # task and class of one that transformers does not have
     accepts_loss_kwargs = False  # losses are means over a batch, and Trainer has to divide them when it accumulates
-    _no_split_modules = ("BertEmbeddings", "BertLayer", "SyntaxEmbeddings", "GraphAttention", "AttentionBiases")
+    _no_split_modules = (
+        "BertEmbeddings",
+        "BertLayer",
+        "SyntaxEmbeddings",
+        "GraphAttention",
+        "AttentionBiases",
+        "DistanceScaling",
+    )
     _keys_to_ignore_on_load_unexpected = (r"structure_probe\.",)  # of a checkpoint trained with the structure loss
 
     @torch.no_grad()
     def _init_weights(self, module):
         super()._init_weights(module)
-        if isinstance(module, SyntaxEmbeddings | AttentionBiases | AnswerSentences | LinearChainCRF):
+        if isinstance(module, SyntaxEmbeddings | AttentionBiases | DistanceScaling | AnswerSentences | LinearChainCRF):
             for weights in module.parameters(recurse=False):
                 init.zeros_(weights)
         elif isinstance(module, GraphAttention):
@@ -99,33 +106,6 @@ class SyntaxBertPreTrainedModel(BertPreTrainedModel):
             impl = f"{pipeline.__module__.split('.')[-1]}.{pipeline.__name__}"
             self.config.custom_pipelines[task] = {"impl": impl, "pt": [self._auto_class], "type": "text"}
         return super().save_pretrained(*args, **kwargs)
-
-
-class SyntaxSelfAttention(BertSelfAttention):
-    """Self-attention whose first heads are biased by the graph attention, in query and key or in key and value."""
-
-    def __init__(self, config: SyntaxBertConfig, layer_idx: int):
-        super().__init__(config, layer_idx=layer_idx)
-        layers = config.biased_layers
-        self.bias_index = layers.index(layer_idx) if layer_idx in layers else None
-        self.bias_targets = (0, 1) if config.syntax_bias == "query_key" else (1, 2)
-
-    def forward(self, hidden_states, attention_mask=None, syntax_biases=None, **kwargs):
-        """Attends as `BertSelfAttention` does, with `syntax_biases` `(L, 2, B, T, S · h)` added to its projections."""
-        if syntax_biases is None or self.bias_index is None:
-            return super().forward(hidden_states, attention_mask, **kwargs)
-        projections = [self.query(hidden_states), self.key(hidden_states), self.value(hidden_states)]  # (B, T, D)
-        for target, bias in zip(self.bias_targets, syntax_biases[self.bias_index], strict=True):
-            projections[target] = projections[target] + functional.pad(bias, (0, self.all_head_size - bias.size(-1)))
-        query, key, value = (
-            projection.unflatten(-1, (-1, self.attention_head_size)).transpose(1, 2) for projection in projections
-        )
-        attention = ALL_ATTENTION_FUNCTIONS.get_interface(self.config._attn_implementation, eager_attention_forward)
-        dropout = self.dropout.p if self.training else 0.0
-        output, weights = attention(
-            self, query, key, value, attention_mask, dropout=dropout, scaling=self.scaling, **kwargs
-        )
-        return output.flatten(2).contiguous(), weights
 
 
 class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
@@ -157,6 +137,9 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
                 width=config.num_syntax_heads * config.attention_head_size,
                 has_constant=config.syntax_bias == "key_value",
             )
+        if config.distance_scaling != "none":
+            self.distance_scaling = DistanceScaling(**config.scaling_options)
+        if config.graph_attention_layers or config.distance_scaling != "none":
             for index, layer in enumerate(self.encoder.layer):
                 layer.attention.self = SyntaxSelfAttention(config, layer_idx=index)
         self.post_init()
@@ -204,6 +187,9 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
                 kwargs["syntax_biases"] = self.attention_biases(trees.vectors, keep)
                 if attended is not None:
                     attended.append(trees)
+            if self.config.distance_scaling != "none":
+                longest = self.config.max_position_embeddings
+                kwargs["score_changes"] = self.distance_scaling(columns, keep, longest)
             if self.config.syntax_features:
                 inputs_embeds = inputs_embeds + self.syntax_embeddings(columns, keep)
             input_ids = None

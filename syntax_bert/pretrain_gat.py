@@ -112,4 +112,4 @@ def enlarge_weights(network: GraphAttention) -> None:
     for table in network.parameters(recurse=False):
         table.mul_(5)
     for layer in network.layers:
-        layer.projection.mul_(4)
+        layer.get_parameter("projection").mul_(4)

@@ -5,7 +5,8 @@ from dataclasses import fields
 from typing import Any
 
 from .arguments import GraphAttentionArguments, SystemArguments
-from .modeling.configuration_syntax_bert import FEATURES, SyntaxBertConfig
+from .modeling.configuration_syntax import FEATURES
+from .modeling.configuration_syntax_bert import SyntaxBertConfig
 from .modeling.configuration_syntax_mbert import SyntaxMBertConfig
 
 __all__ = ["choose_config", "choose_systems", "describe_system", "system_name"]

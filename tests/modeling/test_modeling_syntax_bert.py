@@ -224,7 +224,7 @@ def test_the_config_checks_its_fields(field, value, plain_checkpoint):
 
 def test_a_checkpoint_of_another_architecture_is_refused(tmp_path):
     RobertaConfig().save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match="is a 'roberta' checkpoint; SyntaxBertConfig needs the weights of a BERT"):
+    with pytest.raises(ValueError, match="is a 'roberta' checkpoint; SyntaxBertConfig needs the weights of bert"):
         SyntaxBertConfig.from_pretrained(tmp_path)
 
 
@@ -233,3 +233,79 @@ def test_fields_set_after_the_config_was_made_are_checked():
     config.syntax_features = ["pos"]
     with pytest.raises(StrictDataclassError, match="pos"):
         SyntaxBertModel(config)
+
+
+SCALED = {"syntax_features": [], "scaled_layers": [0]}
+
+
+@pytest.mark.parametrize("kind", ["dependency", "parent", "additive"])
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_scores_are_scaled_in_the_chosen_layers_and_heads(kind, attention, load, batch, plain_inputs):
+    options = {"distance_scaling": kind, "attn_implementation": attention, "num_scaled_heads": 1, **SCALED}
+    model, plain = load(SyntaxBertModel, **options), load(BertModel, attn_implementation="eager")
+    if kind == "additive":
+        model.distance_scaling.slopes.data.fill_(0.5)
+    model.set_attn_implementation("eager")
+    expected, actual = (
+        each(**given, output_attentions=True).attentions
+        for each, given in ((plain, plain_inputs(batch)), (model, batch))
+    )
+    kept = batch["attention_mask"].bool()[0]
+    assert not torch.allclose(actual[0][0, 0][kept], expected[0][0, 0][kept], atol=1e-3)
+    torch.testing.assert_close(actual[0][0, 1:][:, kept], expected[0][0, 1:][:, kept])
+    model.set_attn_implementation(attention)
+    hidden = model(**batch).last_hidden_state
+    alone = model(**{name: tensor[:1, kept] for name, tensor in batch.items()}).last_hidden_state
+    torch.testing.assert_close(hidden[0][kept], alone[0])  # its neighbours do not matter
+    assert torch.equal(model(**batch).last_hidden_state, hidden)
+
+
+def test_additive_scaling_starts_neutral_and_learns(load, batch, plain_inputs):
+    model = load(SyntaxBertModel, distance_scaling="additive", **SCALED)
+    plain = load(BertModel)(**plain_inputs(batch)).last_hidden_state
+    kept = batch["attention_mask"].bool()
+    torch.testing.assert_close(model(**batch).last_hidden_state[kept], plain[kept])
+    model(**batch).last_hidden_state[kept].square().sum().backward()
+    assert model.distance_scaling.slopes.grad.all()
+
+
+@pytest.mark.parametrize("kind", ["dependency", "parent", "additive"])
+def test_rows_without_syntax_are_not_scaled(kind, load, batch, plain_inputs):
+    model = load(SyntaxBertModel, distance_scaling=kind, **SCALED)
+    if kind == "additive":
+        model.distance_scaling.slopes.data.fill_(0.5)
+    plain = load(BertModel)(**plain_inputs(batch)).last_hidden_state
+    batch["upos_ids"][1] = batch["attention_mask"][1]
+    batch["subword_ids"][1] = batch["head_positions"][1] = 0
+    kept = batch["attention_mask"].bool()
+    scaled = model(**batch).last_hidden_state
+    torch.testing.assert_close(scaled[1][kept[1]], plain[1][kept[1]])
+    assert not torch.allclose(scaled[0][kept[0]], plain[0][kept[0]], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sparsing"), [("dependency", "random"), ("dependency", "wink"), ("parent", "random")]
+)
+def test_sparsing_is_for_training(kind, sparsing, load, batch):
+    options = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "sparsing_prob": 0.5, **SCALED}
+    model = load(SyntaxBertModel, distance_scaling=kind, scaling_sparsing=sparsing, sparsing_distance=1, **options)
+    assert torch.equal(model(**batch).last_hidden_state, model(**batch).last_hidden_state)
+    model.train()
+    assert not torch.equal(model(**batch).last_hidden_state, model(**batch).last_hidden_state)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scaling_sigma": 0.0}, "scaling_sigma must be above 0"),
+        ({"scaling_sparsing": "random"}, "scaling_sparsing needs distance_scaling"),
+        ({"distance_scaling": "parent", "scaling_sparsing": "wink"}, '"parent" scaling takes "random"'),
+        ({"distance_scaling": "dependency", "num_scaled_heads": 5}, "num_scaled_heads must be 1 to"),
+        ({"distance_scaling": "dependency", "scaled_layers": [2]}, "scaled_layers must be different layers 0 to 1"),
+        ({"sparsing_prob": 1.0}, "sparsing_prob must be at least 0 and below 1"),
+        ({"max_scaled_distance": 0}, "max_scaled_distance must be at least 1"),
+    ],
+)
+def test_bad_scaling(options, message):
+    with pytest.raises(StrictDataclassError, match=message):
+        SyntaxBertConfig(num_hidden_layers=2, num_attention_heads=4, **options)
