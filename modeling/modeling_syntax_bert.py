@@ -35,7 +35,8 @@ from .linear_chain_crf import LinearChainCRF
 from .pipeline_syntax_intent_and_slots import SyntaxIntentAndSlotsPipeline
 from .pipeline_syntax_question_answering import SyntaxQuestionAnsweringPipeline
 from .structure_loss import AttendedTrees, StructureProbe, structure_loss
-from .syntax_columns import SYNTAX_COLUMNS, check_ranges, check_shapes, needed_columns, with_syntax_columns
+from .syntax_checkpoint import SyntaxCheckpointMixin
+from .syntax_columns import SYNTAX_COLUMNS, check_columns, needed_columns, with_syntax_columns
 from .syntax_embeddings import SyntaxEmbeddings, has_syntax
 from .syntax_self_attention import SyntaxSelfAttention
 
@@ -61,15 +62,13 @@ AUTO_CLASSES = {
 }
 
 
-class SyntaxBertPreTrainedModel(BertPreTrainedModel):
+class SyntaxBertPreTrainedModel(SyntaxCheckpointMixin, BertPreTrainedModel):
     """Initialisation and saving of all SyntaxBert models."""
 
     config_class = SyntaxBertConfig
     config: SyntaxBertConfig
     auto_module = __name__.split(".")[-1]
     auto_classes = AUTO_CLASSES
-    custom_pipeline: tuple[str, type] | None = None  # task and class of one that transformers does not have
-    accepts_loss_kwargs = False  # losses are means over a batch, and Trainer has to divide them when it accumulates
     _no_split_modules = (
         "BertEmbeddings",
         "BertLayer",
@@ -96,16 +95,6 @@ class SyntaxBertPreTrainedModel(BertPreTrainedModel):
         elif isinstance(module, StructureProbe):
             for weights in module.parameters():
                 init.xavier_uniform_(weights)
-
-    def save_pretrained(self, *args, **kwargs):
-        """Saves weights, config and code; the config names every class of the family, so that any of them loads."""
-        self.config.auto_map = {auto: f"{self.auto_module}.{name}" for auto, name in self.auto_classes.items()}
-        self.config.custom_pipelines = {}  # without those of another head
-        if self.custom_pipeline is not None:
-            task, pipeline = self.custom_pipeline
-            impl = f"{pipeline.__module__.split('.')[-1]}.{pipeline.__name__}"
-            self.config.custom_pipelines[task] = {"impl": impl, "pt": [self._auto_class], "type": "text"}
-        return super().save_pretrained(*args, **kwargs)
 
 
 class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
@@ -178,7 +167,7 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
         if columns and (input_ids is None) != (inputs_embeds is None):
             if inputs_embeds is None:
                 inputs_embeds = self.embeddings.word_embeddings(input_ids)
-            self.check_columns(columns, inputs_embeds.shape[:2])
+            check_columns(columns, self.config, inputs_embeds.shape[:2])
             keep = has_syntax(columns)  # (B, 1)
             if self.training and self.config.syntax_dropout > 0:
                 keep = keep & (torch.rand(keep.shape, device=keep.device) >= self.config.syntax_dropout)
@@ -219,12 +208,6 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
         adjacency = dependency_adjacency(tree.dependency_distances, self.config.max_dependency_distance)
         vectors = self.graph_attention(word_embeddings, columns, adjacency)
         return AttendedTrees(vectors, tree, mask & has_syntax(columns))
-
-    def check_columns(self, columns: dict[str, Tensor], shape: torch.Size) -> None:
-        """Checks that columns have the shape `(B, T)` of the inputs and ids that there are."""
-        check_shapes(columns, shape)
-        sizes = {f"{feature}_ids": size for feature, size in self.config.feature_vocabulary_sizes.items()}
-        check_ranges(columns, {**sizes, "head_positions": shape[1]})
 
 
 def with_syntax(forward: Callable) -> Callable:

@@ -23,7 +23,7 @@ from .modeling_syntax_bert import (
     SyntaxBertPreTrainedModel,
 )
 from .structure_loss import structure_loss
-from .syntax_columns import with_syntax_columns
+from .syntax_columns import check_columns, with_syntax_columns
 
 __all__ = [
     "SyntaxMBertPreTrainedModel",
@@ -137,7 +137,7 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
         columns = {name: kwargs[name] for name in self.config.syntax_columns}
         if inputs_embeds is None:
             inputs_embeds = self.bert.embeddings.word_embeddings(input_ids)
-        self.bert.check_columns(columns, inputs_embeds.shape[:2])
+        check_columns(columns, self.config, inputs_embeds.shape[:2])
         vectors, tree, mask = self.bert.attend_to_trees(inputs_embeds, columns)
         distances, depths = self.structure_probe(vectors)
         loss = self.config.structure_loss_weight * structure_loss(distances, depths, tree, mask)

@@ -5,12 +5,13 @@ Shapes: B sequences, T tokens.
 
 import inspect
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 from transformers.utils import logging
 
-__all__ = ["SYNTAX_COLUMNS", "check_ranges", "check_shapes", "needed_columns", "with_syntax_columns"]
+__all__ = ["SYNTAX_COLUMNS", "check_columns", "needed_columns", "with_syntax_columns"]
 
 logger = logging.get_logger(__name__)
 
@@ -53,6 +54,13 @@ def needed_columns(needed: tuple[str, ...], given: Mapping[str, Tensor | None]) 
             f"called without {list(needed)}: the model runs without syntax. A syntax tokenizer makes these columns."
         )
     return None
+
+
+def check_columns(columns: Mapping[str, Tensor], config: Any, shape: torch.Size) -> None:
+    """Checks that columns have the shape `(B, T)` of the inputs and ids that there are."""
+    check_shapes(columns, shape)
+    sizes = {f"{feature}_ids": size for feature, size in config.feature_vocabulary_sizes.items()}
+    check_ranges(columns, {**sizes, "head_positions": shape[1]})
 
 
 def check_shapes(columns: Mapping[str, Tensor], shape: torch.Size) -> None:

@@ -3,13 +3,13 @@
 Shapes: B sequences, T tokens, D hidden size.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["FeatureTables", "SyntaxEmbeddings", "has_syntax"]
+__all__ = ["FeatureCombination", "FeatureTables", "SyntaxEmbeddings", "has_syntax"]
 
 FIRST_TAG = {"upos_ids": 2, "casing_ids": 1, "subword_ids": 1, "deprel_ids": 2}  # ids below it say "none"
 
@@ -57,3 +57,39 @@ class SyntaxEmbeddings(FeatureTables):
     def forward(self, columns: Mapping[str, Tensor], keep: Tensor) -> Tensor:
         """Sums the embeddings of feature columns `(B, T)` to `(B, T, D)`, for the rows kept, bool `(B, 1)`."""
         return self.embed(columns) * keep.unsqueeze(-1)
+
+
+class FeatureCombination(nn.Module):
+    """Joins features with token embeddings of an encoder: "sum", "concat", "concat_each" or "project".
+
+    Args:
+        combination: How; see `SyntaxMarianConfig`.
+        groups: Features that are summed, and the width of their sum.
+        vocabulary_sizes: Number of ids of each feature.
+        width: D.
+    """
+
+    def __init__(
+        self,
+        combination: str,
+        groups: Sequence[tuple[Sequence[str], int]],
+        vocabulary_sizes: Mapping[str, int],
+        width: int,
+    ):
+        super().__init__()
+        self.combination = combination
+        self.tables = nn.ModuleList(
+            FeatureTables({name: vocabulary_sizes[name] for name in names}, size) for names, size in groups
+        )
+        if combination == "project":
+            self.projection = nn.Parameter(torch.empty(width, groups[0][1]))
+
+    def forward(self, embedded: Tensor, columns: Mapping[str, Tensor], keep: Tensor) -> Tensor:
+        """Joins token embeddings and feature columns `(B, T)` to `(B, T, D)`; zeros in rows not kept, `(B, 1)`."""
+        embedded_features = [table.embed(columns) for table in self.tables]  # type: ignore[operator]
+        features = torch.cat(embedded_features, -1) * keep.unsqueeze(-1)
+        if self.combination == "sum":
+            return embedded + features
+        if self.combination == "project":
+            return embedded + functional.linear(features, self.projection)
+        return torch.cat([embedded, features.to(embedded.dtype)], -1)

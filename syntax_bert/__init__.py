@@ -3,9 +3,12 @@
 Importing the package registers its models with the Auto classes of transformers.
 """
 
+from typing import Any
+
 import transformers
 
 from .modeling.configuration_syntax_bert import SyntaxBertConfig
+from .modeling.configuration_syntax_marian import SyntaxMarianConfig
 from .modeling.configuration_syntax_mbert import SyntaxMBertConfig
 from .modeling.modeling_syntax_bert import (
     SyntaxBertForIntentAndSlots,
@@ -17,6 +20,7 @@ from .modeling.modeling_syntax_bert import (
     SyntaxBertModel,
     SyntaxBertPreTrainedModel,
 )
+from .modeling.modeling_syntax_marian import SyntaxMarianModel, SyntaxMarianMT, SyntaxMarianPreTrainedModel
 from .modeling.modeling_syntax_mbert import (
     SyntaxMBertPreTrainedModel,
     SyntaxMBertWithGAT,
@@ -30,6 +34,7 @@ from .modeling.modeling_syntax_mbert import (
 )
 from .parsers.catalogue import parser_path
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
+from .tokenization.tokenization_syntax_marian import SyntaxMarianTokenizer
 from .tokenization.udpipe_parser import UDPipeParser
 from .tokenization.universal_dependencies import DEPRELS, SYNTAX_COLUMNS, UPOS, Parse
 from .tokenization.wordpiece_alignment import align_labels, align_spans
@@ -56,6 +61,10 @@ __all__ = [
     "SyntaxMBertWithGATForSequenceClassification",
     "SyntaxMBertWithGATForTokenClassification",
     "SyntaxMBertWithGATForTreeReconstruction",
+    "SyntaxMarianConfig",
+    "SyntaxMarianMT",
+    "SyntaxMarianModel",
+    "SyntaxMarianTokenizer",
     "SyntaxTokenizerFast",
     "UDPipeParser",
     "align_labels",
@@ -65,17 +74,24 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-for family in (SyntaxBertPreTrainedModel, SyntaxMBertPreTrainedModel):
+
+def _register(family: Any, tokenizer: dict[str, type]) -> None:
+    """Registers the models of a family, and its tokenizer."""
     config_class = family.config_class
     transformers.AutoConfig.register(config_class.model_type, config_class)
-    transformers.AutoTokenizer.register(config_class, fast_tokenizer_class=SyntaxTokenizerFast)
-    for auto_class, model_class in family.auto_classes.items():
-        # the first is the default, and a checkpoint that names another one in `architectures` gets that
-        classes = [globals()[model_class]] + [
-            globals()[name]
-            for name in __all__
-            if getattr(globals()[name], "config_class", None) is config_class
-            and getattr(globals()[name], "_auto_class", None) == auto_class
-            and name != model_class
+    transformers.AutoTokenizer.register(config_class, **tokenizer)
+    for auto_class, default in family.auto_classes.items():
+        models = [
+            model
+            for model in (globals()[name] for name in __all__)
+            if getattr(model, "config_class", None) is config_class
+            and getattr(model, "_auto_class", None) == auto_class
         ]
-        getattr(transformers, auto_class).register(config_class, tuple(classes))
+        # the first is the default, and a checkpoint that names another one in `architectures` gets that
+        models.sort(key=lambda model: model.__name__ != default)
+        getattr(transformers, auto_class).register(config_class, tuple(models))
+
+
+_register(SyntaxBertPreTrainedModel, {"fast_tokenizer_class": SyntaxTokenizerFast})
+_register(SyntaxMBertPreTrainedModel, {"fast_tokenizer_class": SyntaxTokenizerFast})
+_register(SyntaxMarianPreTrainedModel, {"slow_tokenizer_class": SyntaxMarianTokenizer})

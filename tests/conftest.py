@@ -1,4 +1,4 @@
-"""A tiny plain BERT checkpoint, the embedded parser, a syntax tokenizer over both, and what runs the scripts."""
+"""Tiny plain checkpoints, the embedded parser, a syntax tokenizer, and what runs the scripts."""
 
 import importlib.util
 import json
@@ -11,9 +11,17 @@ from pathlib import Path
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers reads it
 
 import pytest
+import sentencepiece
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    MarianConfig,
+    MarianMTModel,
+    MarianTokenizer,
+    PreTrainedTokenizerFast,
+)
 
 from syntax_bert import SyntaxTokenizerFast, UDPipeParser, parser_path
 
@@ -62,6 +70,38 @@ def plain_checkpoint(tmp_path_factory):
         max_position_embeddings=64,
     )
     BertForMaskedLM(config).save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def marian_checkpoint(tmp_path_factory):
+    """A folder with a plain Marian of 2 + 2 layers, 32 wide, and its tokenizer, which knows the code of German."""
+    folder = tmp_path_factory.mktemp("marian")
+    sentences = [
+        "The cat sleeps.",
+        "The unhappy dogs see a river.",
+        "Who sees the cats?",
+        "A dog and I don’t see you.",
+    ]
+    for name in ("source", "target"):
+        with open(folder / f"{name}.spm", "wb") as file:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(sentences * 20), model_writer=file, vocab_size=60, hard_vocab_limit=False,
+                minloglevel=2,
+            )  # fmt: skip
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+    names = [pieces.id_to_piece(index) for index in range(pieces.get_piece_size())]
+    vocabulary = dict.fromkeys(["</s>", "<unk>", ">>deu<<", *(name for name in names if name != "<s>"), "<pad>"])
+    vocabulary = {name: index for index, name in enumerate(vocabulary)}
+    (folder / "vocab.json").write_text(json.dumps(vocabulary))
+    files = [str(folder / name) for name in ("source.spm", "target.spm", "vocab.json")]
+    MarianTokenizer(*files, model_max_length=48).save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {"d_model": 32, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 64}
+    layers = {f"{part}_{what}": 2 for part in ("encoder", "decoder") for what in ("layers", "attention_heads")}
+    padding = {"pad_token_id": len(vocabulary) - 1, "decoder_start_token_id": len(vocabulary) - 1}
+    config = MarianConfig(vocab_size=len(vocabulary), init_std=0.5, **sizes, **layers, **padding)
+    MarianMTModel(config).save_pretrained(folder)
     return str(folder)
 
 

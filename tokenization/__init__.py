@@ -5,5 +5,5 @@
 - `udpipe_parser`: the default parser
 - `parser_files`: the parser files of a checkpoint, saved and found again
 - `tokenization_syntax`: what all syntax tokenizers share
-- `tokenization_syntax_fast`: `SyntaxTokenizerFast`
+- `tokenization_syntax_fast`, `tokenization_syntax_marian`: `SyntaxTokenizerFast`, `SyntaxMarianTokenizer`
 """

@@ -141,7 +141,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         first_parses = self._parses(firsts, parses, languages, are_words)
         second_languages = languages if languages_pair is None else languages_pair
         second_parses = self._parses(seconds, parses_pair, second_languages, are_words)
-        rows = self._columns(encoding, first_parses, second_parses, (firsts, seconds) if are_words else None)
+        rows = self._columns(encoding, first_parses, second_parses, (firsts, seconds), are_words)
         if options.get("return_tensors") is not None:
             encoding.update(BatchEncoding(rows, tensor_type=options["return_tensors"]))
         elif is_batched or options.get("return_overflowing_tokens"):
@@ -159,8 +159,8 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
                 raise ValueError(f"{name}= belongs to from_pretrained, for all calls; a single call does not take it")
         return options
 
-    def _columns(self, encoding, first_parses, second_parses, texts) -> dict[str, list[list[int]]]:
-        """Makes the columns of every window of a batch; `texts` are the words of texts that were given as words.
+    def _columns(self, encoding, first_parses, second_parses, texts, are_words: bool) -> dict[str, list[list[int]]]:
+        """Makes the columns of every window of a batch; `texts` are the first and the second text of each example.
 
         A mask token in a text has no word's features, as where a collator has masked a word; its head stays.
         """
@@ -170,7 +170,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         rows: dict[str, list[list[int]]] = {column: [] for column in self.syntax_columns}
         for window, example in zip(windows, examples, strict=True):
             spans = window.offsets
-            if texts is not None:
+            if are_words:
                 spans = spans_in_joined_words(window, *(words[example] for words in texts))
             parses = (first_parses[example], second_parses[example])
             made = align_to_wordpieces(parses, spans, window.sequence_ids, window.attention_mask, self.syntax_columns)

@@ -1,0 +1,118 @@
+"""Marian's tokenizer with syntax columns for the source (Sundararaman et al. 2021, https://arxiv.org/abs/1911.06156)."""
+
+from collections.abc import Mapping, Sequence
+
+from transformers import MarianTokenizer
+
+from .parser_files import saved_parser
+from .tokenization_syntax import SyntaxTokenizerMixin, model_config
+from .wordpiece_alignment import align_to_wordpieces
+
+__all__ = ["SyntaxMarianTokenizer"]
+
+NOWHERE = (-1, -1)  # the span of a language code, which no word has
+
+
+class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
+    """A Marian tokenizer that adds syntax columns to sources; targets stay as they are.
+
+    Pieces are those of the base tokenizer. The anchor of a tree is `</s>`; a language code such as `>>deu<<` at the
+    beginning of a source is outside the tree, hangs from the anchor, and is no part of the text of `parses=`.
+
+    ```python
+    tokenizer = SyntaxMarianTokenizer.from_pretrained("Helsinki-NLP/opus-mt-en-de", parser=parser_path("en"))
+    tokenizer("The cats sleep.", text_target="Die Katzen schlafen.")  # input_ids, ..., upos_ids, ..., labels
+    ```
+    """
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        pretrained_model_name_or_path,
+        *init_inputs,
+        parser=None,
+        columns: Sequence[str] | None = None,
+        beam_size: int | None = None,
+        **kwargs,
+    ):
+        """Loads a syntax tokenizer, or a plain Marian tokenizer as one; the arguments are `SyntaxTokenizerFast`'s."""
+        name = str(pretrained_model_name_or_path)
+        tokenizer = super().from_pretrained(name, *init_inputs, **kwargs)
+        saved = tokenizer.init_kwargs.get("syntax") or {}
+        parser = saved_parser(saved.get("parser"), name, kwargs) if parser is None else parser
+        columns = saved.get("columns") if columns is None else columns
+        if beam_size is None and isinstance(parser, (str, Mapping)):
+            beam_size = saved.get("beam_size")
+        tokenizer._set_syntax(parser, columns, beam_size, model_config(name, kwargs))
+        return tokenizer
+
+    def _parses(self, texts, parses, languages, are_words: bool):
+        """Parses sources without their language codes."""
+        return super()._parses([self._without_codes(text) for text in texts], parses, languages, are_words)
+
+    def _without_codes(self, text):
+        if not isinstance(text, (list, tuple)):
+            return text if text is None else self.remove_language_code(text)[1]
+        words = [self.remove_language_code(word) for word in text]
+        return [word for code, word in words if word or not code]
+
+    def _columns(self, encoding, first_parses, second_parses, texts, are_words: bool) -> dict[str, list[list[int]]]:
+        """Makes the columns of every source of a batch."""
+        sources, seconds = texts
+        if any(second is not None for second in seconds):
+            raise ValueError("a source is one text, not a pair of texts")
+        if self.sp_model_kwargs.get("enable_sampling"):
+            raise ValueError("pieces that are sampled cannot be aligned: load the tokenizer without enable_sampling")
+        all_ids = as_rows(encoding["input_ids"], len(sources))
+        masks = [[int(token != self.pad_token_id) for token in ids] for ids in all_ids]
+        if "attention_mask" in encoding:
+            masks = as_rows(encoding["attention_mask"], len(sources))
+        rows: dict[str, list[list[int]]] = {column: [] for column in self.syntax_columns}
+        for source, parse, ids, mask in zip(sources, first_parses, all_ids, masks, strict=True):
+            spans: list[tuple[int, int]] = [NOWHERE] * len(ids)
+            sequence_ids: list[int | None] = [None] * len(ids)
+            for position, span in self._placed(self._word_spans(source if are_words else [source]), ids, mask):
+                spans[position], sequence_ids[position] = span, 0
+            made = align_to_wordpieces([parse], spans, sequence_ids, mask, self.syntax_columns)
+            for column, values in made.items():
+                rows[column].append(values)
+        return rows
+
+    def _placed(self, spans: list[tuple[int, int]], ids: Sequence[int], mask: Sequence[int]):
+        """Pairs positions of a sequence, which may be truncated, with the spans of the pieces there."""
+        positions = [position for position, attended in enumerate(mask) if attended]
+        if positions and ids[positions[-1]] == self.eos_token_id:
+            positions.pop()
+        num_cut = len(spans) - len(positions)
+        return zip(positions, spans[num_cut:] if self.truncation_side == "left" else spans, strict=False)
+
+    def _word_spans(self, words: Sequence[str]) -> list[tuple[int, int]]:
+        """Gives the characters of all pieces in the words, without language codes, joined by spaces."""
+        spans: list[tuple[int, int]] = []
+        first = 0
+        for word in words:
+            code, rest = self.remove_language_code(word)
+            spans += [NOWHERE] * len(code)
+            spans += [(first + start, first + end) for start, end in self._spans(rest)]
+            first += len(rest) + 1 if rest or not code else 0
+        return spans
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        """Gives the characters of the pieces of a text, added tokens among them."""
+        spans: list[tuple[int, int]] = []
+        end = 0
+        for part in [text] if self.split_special_tokens else self.tokens_trie.split(text):
+            first, end = end, end + len(part)
+            if part in self.added_tokens_encoder:
+                spans.append((first, end))
+                continue
+            code, rest = self.remove_language_code(part)  # as after any added token
+            offsets = self.spm_source.encode(rest, return_type="offset_mapping")["offsets"]
+            spans += [NOWHERE] * len(code) + [(end - len(rest) + i, end - len(rest) + j) for i, j in offsets]
+        return spans
+
+
+def as_rows(values, num_rows: int) -> list[list[int]]:
+    """Gives a tensor, a list of lists, or the one list of a single text as a list of lists."""
+    rows = values.tolist() if hasattr(values, "tolist") else values
+    return rows if num_rows == 0 or (rows and isinstance(rows[0], list)) else [rows]
