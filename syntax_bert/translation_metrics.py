@@ -1,0 +1,66 @@
+"""Scores of translations: BLEU and chrF by sacrebleu (Post 2018, https://aclanthology.org/W18-6319)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import PairedTest
+
+__all__ = ["compare_translations", "scores_by_length", "translation_scores"]
+
+LENGTHS = (10, 15, 20, 30)  # words of a source, up to which a bucket goes
+
+
+def translation_scores(translations: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
+    """Gives `bleu` and `chrf` of a corpus, 0 to 100, and the signatures that say how they were computed."""
+    scores: dict[str, Any] = {}
+    for name, metric in (("bleu", BLEU()), ("chrf", CHRF())):
+        scores[name] = metric.corpus_score(list(translations), [list(references)]).score
+        scores[f"{name}_signature"] = str(metric.get_signature())
+    return scores
+
+
+def scores_by_length(
+    sources: Sequence[str], translations: Sequence[str], references: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Scores the translations of short and of long sources: rows of `words`, `sentences`, `bleu` and `chrf`."""
+    rows = []
+    for low, high in zip((0, *LENGTHS), (*LENGTHS, None), strict=True):
+        chosen = [
+            index
+            for index, source in enumerate(sources)
+            if low < max(1, len(source.split())) and (high is None or len(source.split()) <= high)
+        ]
+        if chosen:
+            own = ([texts[index] for index in chosen] for texts in (translations, references))
+            scores = translation_scores(*own)
+            words = f"{low + 1}-{high}" if high else f"{low + 1}-"
+            rows.append({"words": words, "sentences": len(chosen), "bleu": scores["bleu"], "chrf": scores["chrf"]})
+    return rows
+
+
+def compare_translations(
+    systems: Mapping[str, Sequence[str]], references: Sequence[str], num_samples: int = 1000
+) -> list[dict[str, Any]]:
+    """Compares systems with the first by paired bootstrap resampling (Koehn 2004), as sacrebleu does.
+
+    Args:
+        systems: Translations of one test set by system, the baseline first.
+        references: One of each.
+        num_samples: Number of resampled test sets.
+
+    Returns:
+        One row a system with `system` and, for bleu and chrf, the score, half the width of its 95 % confidence
+        interval (`bleu_interval`) and the p-value of the difference from the baseline (`bleu_p`, `None` for itself).
+    """
+    named = [(name, list(translations)) for name, translations in systems.items()]
+    metrics = {"bleu": BLEU(references=[list(references)]), "chrf": CHRF(references=[list(references)])}
+    test = PairedTest(named, metrics, references=None, test_type="bs", n_samples=num_samples)
+    _, results = test()
+    rows = [{"system": name} for name in results["System"]]
+    for metric in metrics:
+        for row, result in zip(
+            rows, results[next(key for key in results if key.lower().startswith(metric))], strict=True
+        ):
+            row |= {metric: result.score, f"{metric}_interval": float(result.ci), f"{metric}_p": result.p_value}
+    return rows

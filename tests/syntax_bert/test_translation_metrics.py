@@ -1,0 +1,32 @@
+import sacrebleu
+
+from syntax_bert.translation_metrics import compare_translations, scores_by_length, translation_scores
+
+REFERENCES = ["the cat sleeps on the mat today", "a dog sees the river and runs", "we see you there now friends"] * 8
+GOOD = ["the cat sleeps on a mat today", "a dog sees the river and runs", "we see you here now friends"] * 8
+BAD = ["the cat on mat", "a dog sees river", "we you"] * 8
+
+
+def test_scores_are_those_of_sacrebleu():
+    scores = translation_scores(GOOD, REFERENCES)
+    assert scores["bleu"] == sacrebleu.corpus_bleu(GOOD, [REFERENCES]).score
+    assert scores["chrf"] == sacrebleu.corpus_chrf(GOOD, [REFERENCES]).score
+    assert scores["bleu_signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+
+
+def test_scores_by_the_length_of_the_source():
+    sources = ["a b", *["a " * 12] * 20, *["a " * 40] * 3]
+    rows = scores_by_length(sources, GOOD, REFERENCES)
+    assert [(row["words"], row["sentences"]) for row in rows] == [("1-10", 1), ("11-15", 20), ("31-", 3)]
+    assert rows[1]["bleu"] == translation_scores(GOOD[1:21], REFERENCES[1:21])["bleu"]
+
+
+def test_systems_are_compared_by_paired_bootstrap():
+    mixed = [bad if index % 2 else good for index, (good, bad) in enumerate(zip(GOOD, BAD, strict=True))]
+    other = [good if index % 2 else bad for index, (good, bad) in enumerate(zip(GOOD, BAD, strict=True))]
+    base, better, even = compare_translations({"plain": mixed, "syntax": GOOD, "other": other}, REFERENCES, 200)
+    assert [row["system"] for row in (base, better, even)] == ["plain", "syntax", "other"]
+    assert base["bleu_p"] is None
+    assert better["bleu_p"] < 0.05 < even["bleu_p"]
+    assert better["chrf"] == translation_scores(GOOD, REFERENCES)["chrf"]
+    assert 0 < better["bleu_interval"] < better["bleu"]
