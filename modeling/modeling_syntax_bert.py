@@ -107,7 +107,7 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
         super().__init__(config, add_pooling_layer=add_pooling_layer)
         sizes = config.feature_vocabulary_sizes
         if config.syntax_features:
-            features = {name: sizes[name] for name in config.syntax_features}
+            features = {name: size for name, size in sizes.items() if name in config.syntax_features}
             self.syntax_embeddings = SyntaxEmbeddings(features, config.hidden_size)
         if config.graph_attention_layers:
             self.graph_attention = GraphAttention(
@@ -115,7 +115,7 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
                 num_layers=config.graph_attention_layers,
                 num_heads=config.graph_attention_heads,
                 head_size=config.graph_attention_head_size,
-                vocabulary_sizes={name: sizes[name] for name in config.graph_attention_features},
+                vocabulary_sizes={n: size for n, size in sizes.items() if n in config.graph_attention_features},
                 form=config.graph_attention_form,
                 attention_dropout=config.attention_probs_dropout_prob,
                 dropout=config.hidden_dropout_prob,

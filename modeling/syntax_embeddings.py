@@ -79,7 +79,8 @@ class FeatureCombination(nn.Module):
         super().__init__()
         self.combination = combination
         self.tables = nn.ModuleList(
-            FeatureTables({name: vocabulary_sizes[name] for name in names}, size) for names, size in groups
+            FeatureTables({name: number for name, number in vocabulary_sizes.items() if name in names}, size)
+            for names, size in groups
         )
         if combination == "project":
             self.projection = nn.Parameter(torch.empty(width, groups[0][1]))

@@ -4,7 +4,8 @@ import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import transformers
 from transformers import HfArgumentParser, PreTrainedConfig, TrainingArguments
@@ -35,8 +36,7 @@ class ModelArguments:
     model_name_or_path: str = HfArg(help="Checkpoint to fine-tune: a Hub name or a folder.")
     syntax_features: list[str] | None = HfArg(
         default=None,
-        help="upos casing subword deprel: any of them; none for the plain model. Default: upos, or those "
-        "of a syntax checkpoint.",
+        help="upos casing subword deprel: any of them, or none. Default: upos, or those of a syntax checkpoint.",
     )
     syntax_dropout: float | None = HfArg(
         default=None, help="Probability that a training example is read without syntax."
@@ -80,7 +80,7 @@ class ModelArguments:
             return SyntaxTokenizerFast.from_pretrained(name, parser=parser, columns=columns)
         tokenizer = SyntaxTokenizerFast.from_pretrained(name, columns=columns, beam_size=self.parser_beam_size)
         if tokenizer.parser is None:
-            raise ValueError(f"{name} carries no parser: name the one that it was trained with")
+            raise ValueError(f"{name} carries no parser: name one by --parser or --parsers, as it was trained with")
         return tokenizer
 
 
@@ -206,8 +206,7 @@ def parse_arguments(*argument_classes: type, arguments: Sequence[str] | None = N
     else:
         parsed = parser.parse_args_into_dataclasses(arguments)
     for each in parsed:
-        if not isinstance(each, TrainingArguments):
-            check_lists(each)
+        check_types(each)
     return parsed
 
 
@@ -216,12 +215,33 @@ def asked_to_evaluate(args: TrainingArguments) -> bool:
     return args.do_eval and args.eval_strategy == "no"
 
 
-def check_lists(arguments: Any) -> None:
-    """Refuses a text where a list belongs, which a JSON or YAML file may have: it would be read letter by letter."""
+def check_types(arguments: Any) -> None:
+    """Refuses values of another type than a field's, which a JSON or YAML file may have: "1 2" is no list of numbers.
+
+    Of transformers' own arguments, which take much, only numbers are checked: to YAML, 2e-5 is a text.
+    """
+    hints = get_type_hints(type(arguments))
     for each in fields(arguments):
-        value = getattr(arguments, each.name)
-        if isinstance(value, str) and "list[" in str(each.type):
-            raise ValueError(f"{each.name} takes a list, got the text {value!r}")
+        value, expected = getattr(arguments, each.name), hints[each.name]
+        if isinstance(arguments, TrainingArguments):
+            is_wrong = isinstance(each.default, float) and isinstance(value, str)
+        else:
+            options = get_args(expected) if get_origin(expected) in (Literal, UnionType) else (expected,)
+            is_wrong = not any(has_type(value, option) for option in options)
+        if is_wrong:
+            name = each.type.__name__ if type(each.type) is type else each.type
+            raise ValueError(f"{each.name} must be {name}, got {value!r}")
+
+
+def has_type(value: Any, expected: Any) -> bool:
+    """Tells whether a value is of a plain type, one of literal values, or a list."""
+    if get_origin(expected) is list:
+        return isinstance(value, list) and all(has_type(item, get_args(expected)[0]) for item in value)
+    if not isinstance(expected, type):
+        return isinstance(value, str)  # a choice, which is checked where it is used
+    if isinstance(value, bool) or expected is bool:
+        return isinstance(value, bool) and expected is bool
+    return isinstance(value, (int, float) if expected is float else expected)
 
 
 def set_up_logging(training_args: TrainingArguments) -> None:

@@ -79,7 +79,8 @@ def train_probe(
     )
     model.freeze_encoder()
     remove_dropout(model.bert.graph_attention)
-    is_new = any("graph_attention" in key for key in loaded["missing_keys"])
+    own = {key for key, _ in model.named_parameters() if "graph_attention" in key}
+    is_new = own <= set(loaded["missing_keys"])
     if is_new:
         enlarge_weights(model.bert.graph_attention)
     if is_control:

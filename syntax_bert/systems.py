@@ -1,6 +1,5 @@
 """The systems of an experiment: a model's configuration by the name that tables and result files have for it."""
 
-import copy
 from dataclasses import fields
 from typing import Any
 
@@ -16,10 +15,13 @@ PLAIN: dict[str, Any] = {
     "graph_attention_layers": 0,
     "structure_loss_weight": 0.0,
     "score_answer_sentences": False,
+    "distance_scaling": "none",
+    "scaling_sparsing": "none",
 }
-DESCRIBED = (
-    *("syntax_features", "syntax_dropout", "slot_decoder", "score_answer_sentences"),
-    *(each.name for each in fields(GraphAttentionArguments)),
+GRAPH_ATTENTION = tuple(each.name for each in fields(GraphAttentionArguments))
+SCALING = tuple(
+    "scaled_layers num_scaled_heads scaling_sigma scaling_sparsing sparsing_prob sparsing_distance "
+    "max_scaled_distance".split()
 )
 
 
@@ -38,14 +40,19 @@ def choose_config(args: SystemArguments, graph_attention: dict[str, Any]) -> Syn
         raise ValueError(f"--mechanism must be none, features or gat, got {mechanism!r}")
     if graph_attention and mechanism != "gat":
         raise ValueError(f"{sorted(graph_attention)} need --mechanism gat")
-    if options and mechanism == "none":
+    if any(options.values()) and mechanism == "none":
         raise ValueError(f"{sorted(options)} need --mechanism features or gat")
     if graph_attention.get("graph_attention_layers") == 0:
         raise ValueError("--graph_attention_layers 0 is no graph attention: choose --mechanism features or none")
     if args.slot_decoder is not None:
         options["slot_decoder"] = args.slot_decoder
     if mechanism == "gat":
-        return SyntaxMBertConfig.from_pretrained(checkpoint, **options, **graph_attention)
+        config = SyntaxMBertConfig.from_pretrained(checkpoint, **options, **graph_attention)
+        if not config.graph_attention_layers:
+            raise ValueError(
+                f"{checkpoint} has no graph attention: set --graph_attention_layers, or another mechanism"
+            )
+        return config
     if mechanism == "features" and "syntax_features" not in options:
         options["syntax_features"] = SyntaxBertConfig.from_pretrained(checkpoint).syntax_features or ["upos"]
     config = SyntaxBertConfig.from_pretrained(checkpoint, **{**PLAIN, **options})
@@ -57,6 +64,7 @@ def choose_config(args: SystemArguments, graph_attention: dict[str, Any]) -> Syn
 def system_name(config: SyntaxBertConfig) -> str:
     """Names what a configuration adds to the plain model: "gat+structure", "upos+deprel", "plain"."""
     parts = ["gat"] * bool(config.graph_attention_layers) + ["structure"] * bool(config.structure_loss_weight)
+    parts += [config.distance_scaling] * (config.distance_scaling != "none")
     return "+".join([*parts, *(name for name in FEATURES if name in config.syntax_features)]) or "plain"
 
 
@@ -73,14 +81,16 @@ def choose_systems(
         return {name or own_name: config}
     if "plain" in (own_name, name):
         raise ValueError("there is nothing to compare the plain model with: give the other system syntax, or a name")
-    plain = copy.deepcopy(config)
-    for field, value in PLAIN.items():
-        setattr(plain, field, value)
-    return {"plain": plain, name or own_name: config}
+    own = {field: value for field, value in config.to_dict().items() if field not in ("model_type", "architectures")}
+    return {"plain": SyntaxBertConfig(**{**own, **PLAIN}), name or own_name: config}
 
 
 def describe_system(config: SyntaxBertConfig) -> dict[str, Any]:
-    """Gives the fields by which systems differ, whether they were set or are the checkpoint's."""
-    values = {name: getattr(config, name) for name in DESCRIBED}
+    """Gives the fields by which systems differ, whether they were set or are the checkpoint's; none without effect."""
+    names = ["slot_decoder", "score_answer_sentences", "graph_attention_layers", "distance_scaling"]
+    names += ["syntax_dropout"] if config.syntax_columns else []
+    names += GRAPH_ATTENTION if config.graph_attention_layers else ()
+    names += SCALING if config.distance_scaling != "none" else ()
+    values = {name: getattr(config, name) for name in names}
     values["syntax_features"] = [name for name in FEATURES if name in config.syntax_features]
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -64,6 +64,9 @@ def train_and_evaluate(
         data_collator: As in `Trainer`.
         syntax_learning_rate: Learning rate of the syntax weights, which are new; by default that of all.
     """
+    has_own_losses = getattr(model.config, "structure_loss_weight", 0) or getattr(model, "intent_classifier", None)
+    if args.label_smoothing_factor and has_own_losses:
+        raise ValueError("--label_smoothing_factor would leave out the structure loss and those of intents and CRF")
     trainer = Trainer(
         model=model,
         args=args,

@@ -53,14 +53,13 @@ def compare_translations(
         One row a system with `system` and, for bleu and chrf, the score, half the width of its 95 % confidence
         interval (`bleu_interval`) and the p-value of the difference from the baseline (`bleu_p`, `None` for itself).
     """
-    named = [(name, list(translations)) for name, translations in systems.items()]
+    named: list[tuple[str, Sequence[str]]] = [(name, list(translations)) for name, translations in systems.items()]
     metrics = {"bleu": BLEU(references=[list(references)]), "chrf": CHRF(references=[list(references)])}
     test = PairedTest(named, metrics, references=None, test_type="bs", n_samples=num_samples)
     _, results = test()
-    rows = [{"system": name} for name in results["System"]]
+    rows: list[dict[str, Any]] = [{"system": name} for name in systems]
     for metric in metrics:
-        for row, result in zip(
-            rows, results[next(key for key in results if key.lower().startswith(metric))], strict=True
-        ):
+        own: list[Any] = next(scores for name, scores in results.items() if name.lower().startswith(metric))
+        for row, result in zip(rows, own, strict=True):
             row |= {metric: result.score, f"{metric}_interval": float(result.ci), f"{metric}_p": result.p_value}
     return rows

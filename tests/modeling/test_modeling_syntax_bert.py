@@ -309,3 +309,15 @@ def test_sparsing_is_for_training(kind, sparsing, load, batch):
 def test_bad_scaling(options, message):
     with pytest.raises(StrictDataclassError, match=message):
         SyntaxBertConfig(num_hidden_layers=2, num_attention_heads=4, **options)
+
+
+def test_the_order_of_features_does_not_change_that_of_the_weights():
+    """An optimizer's state, by which training is resumed, goes by it."""
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "graph_attention_layers": 1}
+    names = [
+        [name for name, _ in SyntaxBertModel(SyntaxBertConfig(**{field: order}, **sizes)).named_parameters()]
+        for order in (["deprel", "upos"], ["upos", "deprel"])
+        for field in ("syntax_features", "graph_attention_features")
+    ]
+    assert names[0] == names[2]
+    assert names[1] == names[3]

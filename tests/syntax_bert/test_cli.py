@@ -44,7 +44,10 @@ def pretrain(plain_checkpoint, treebank, tmp_path):
             "num_train_epochs": 2, "per_device_train_batch_size": 4, "learning_rate": 1e-3, "max_seq_length": 16,
             "save_strategy": "no", "use_cpu": True, "disable_tqdm": True, "report_to": "none",
         }  # fmt: skip
-        arguments = [f"--{name}={value}" for name, value in {**defaults, **settings}.items()]
+        values = {
+            name: value if isinstance(value, list) else [value] for name, value in {**defaults, **settings}.items()
+        }
+        arguments = [argument for name, own in values.items() for argument in (f"--{name}", *map(str, own))]
         cli.main(["pretrain-gat", *arguments])
         return json.loads((tmp_path / "out" / "tree_scores.json").read_text())
 
@@ -99,6 +102,16 @@ def test_a_trained_network_is_no_control(pretrain, tmp_path):
     pretrain(control=False)
     with pytest.raises(ValueError, match="is trained, and no control: add --control False"):
         pretrain(model=tmp_path / "out", output_dir=tmp_path / "again")
+    options = {
+        "graph_attention_features": ["upos", "deprel"],
+        "learning_rate": 1e-12,
+    }  # UPOS is trained, the relations are new
+    with pytest.raises(ValueError, match="is trained, and no control"):
+        pretrain(model=tmp_path / "out", output_dir=tmp_path / "again", **options)
+    pretrain(model=tmp_path / "out", output_dir=tmp_path / "again", control=False, **options)
+    before, after = (load_file(tmp_path / name / "model.safetensors") for name in ("out", "again"))
+    for name in ("bert.graph_attention.upos", "bert.graph_attention.layers.0.projection"):
+        torch.testing.assert_close(after[name], before[name])
 
 
 def test_options_of_the_network(pretrain, tmp_path):

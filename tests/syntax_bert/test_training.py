@@ -4,7 +4,7 @@ from datasets import Dataset
 from transformers import Trainer, TrainingArguments
 
 from syntax_bert import SyntaxMBertWithGATForSequenceClassification
-from syntax_bert.training import predict, set_syntax_learning_rate
+from syntax_bert.training import predict, set_syntax_learning_rate, train_and_evaluate
 
 TEXTS = ["The cat sleeps.", "I see.", "Who is the cat that sees the river, and a dog?", "We see a dog."]
 
@@ -73,3 +73,10 @@ def test_accumulated_gradients_are_those_of_the_whole_batch(plain_checkpoint, sy
         trained.append(model.bert.encoder.layer[0].output.dense.weight - before)
     assert trained[0].abs().max() > 1e-4
     torch.testing.assert_close(*trained, rtol=1e-3, atol=1e-6)
+
+
+def test_smoothed_labels_would_leave_out_other_losses(plain_checkpoint, tmp_path):
+    model = SyntaxMBertWithGATForSequenceClassification.from_pretrained(plain_checkpoint, structure_loss_weight=0.5)
+    args = TrainingArguments(str(tmp_path), report_to="none", use_cpu=True, label_smoothing_factor=0.1)
+    with pytest.raises(ValueError, match="--label_smoothing_factor would leave out the structure loss"):
+        train_and_evaluate(model, args, None, {}, None)
