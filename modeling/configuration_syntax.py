@@ -86,18 +86,16 @@ class SyntaxConfigMixin(Base):
     @property
     def syntax_columns(self) -> tuple[str, ...]:
         """The columns that the model reads."""
-        features = self.column_features
+        features = self.used_features()
         columns = tuple(f"{feature}_ids" for feature in FEATURES if feature in features)
-        return (*columns, "head_positions") if self.needs_heads else columns
+        return (*columns, "head_positions") if self.uses_trees() else columns
 
-    @property
-    def column_features(self) -> set[str]:
-        """The features whose ids any of the mechanisms reads."""
+    def used_features(self) -> set[str]:
+        """Gives the features whose ids any of the mechanisms reads."""
         return {*self.syntax_features} | ({"upos", "subword"} if self.distance_scaling != "none" else set())
 
-    @property
-    def needs_heads(self) -> bool:
-        """Whether any of the mechanisms reads the tree."""
+    def uses_trees(self) -> bool:
+        """Tells whether any of the mechanisms reads the tree."""
         return self.distance_scaling != "none"
 
     @property

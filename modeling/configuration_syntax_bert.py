@@ -49,18 +49,16 @@ class SyntaxBertConfig(SyntaxConfigMixin, BertConfig):
     intents: list[str] | tuple[str, ...] = ()
     slot_decoder: Literal["linear", "crf"] = "linear"
 
-    @property
-    def column_features(self) -> set[str]:
-        """The features whose ids any of the mechanisms reads."""
-        features = super().column_features
+    def used_features(self) -> set[str]:
+        """Gives the features whose ids any of the mechanisms reads."""
+        features = super().used_features()
         if self.graph_attention_layers:
             features.update(self.graph_attention_features)
         return features | {"upos"} if self.score_answer_sentences else features
 
-    @property
-    def needs_heads(self) -> bool:
-        """Whether any of the mechanisms reads the tree."""
-        return bool(super().needs_heads or self.graph_attention_layers or self.score_answer_sentences)
+    def uses_trees(self) -> bool:
+        """Tells whether any of the mechanisms reads the tree."""
+        return bool(super().uses_trees() or self.graph_attention_layers or self.score_answer_sentences)
 
     @property
     def attention_head_size(self) -> int:
