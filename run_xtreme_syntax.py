@@ -54,7 +54,8 @@ HEADS = {
     "question-answering": "ForQuestionAnswering",
     "intent-and-slots": "ForIntentAndSlots",
 }
-IDENTIFYING = ("train_language", "max_train_samples", "max_eval_samples", "max_seq_length")  # files by their digests
+# what a run depends on; files by their digests
+IDENTIFYING = ("train_language", "train_split_fraction", "max_train_samples", "max_eval_samples", "max_seq_length")
 
 
 @dataclass
@@ -151,8 +152,11 @@ def load_systems(
     if options and not training_args.do_train:
         raise ValueError(f"evaluation alone takes the graph attention as trained: leave out {sorted(options)}")
     config = choose_config(system_args, options)
-    if XTREME_TASKS[data_args.task_name].kind != "question-answering":
+    kind = XTREME_TASKS[data_args.task_name].kind
+    if kind != "question-answering":
         config.score_answer_sentences = False  # no other head reads the columns for it
+    if kind != "intent-and-slots" and system_args.slot_decoder is not None:
+        raise ValueError(f"--slot_decoder is for intents and slots, {data_args.task_name} has none")
     check_sequence_length(data_args.max_seq_length, config)
     systems = choose_systems(config, comparison_args.compare_baseline, system_args.system_name)
     check_comparison(len(systems), comparison_args, training_args)

@@ -42,6 +42,7 @@ AUTO_CLASSES = {
     "AutoModel": "SyntaxMBertWithGAT",
     "AutoModelForMaskedLM": "SyntaxMBertWithGATForMaskedLM",
     "AutoModelForMultipleChoice": "SyntaxMBertWithGATForMultipleChoice",
+    "AutoModelForPreTraining": "SyntaxMBertWithGATForTreeReconstruction",
     "AutoModelForQuestionAnswering": "SyntaxMBertWithGATForQuestionAnswering",
     "AutoModelForSequenceClassification": "SyntaxMBertWithGATForSequenceClassification",
     "AutoModelForTokenClassification": "SyntaxMBertWithGATForTokenClassification",
@@ -106,7 +107,7 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
     A checkpoint of it loads into every task model.
     """
 
-    _auto_class = "AutoModel"
+    _auto_class = "AutoModelForPreTraining"
 
     def __init__(self, config: SyntaxMBertConfig):
         if not config.structure_loss_weight:

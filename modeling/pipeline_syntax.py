@@ -21,6 +21,14 @@ class SyntaxPipeline(Pipeline):
         self.tokenizer = copy.copy(self.tokenizer)
         self.tokenizer.padding_side = "right"
 
+    def language_options(self, languages: str | None, languages_pair: str | None = None) -> dict[str, str]:
+        """Gives a tokenizer the languages that are named, each one code."""
+        options = {"languages": languages, "languages_pair": languages_pair}
+        for name, value in options.items():
+            if not (value is None or isinstance(value, str)):
+                raise ValueError(f"{name} must be one code for all texts, got {value!r}")
+        return {name: value for name, value in options.items() if value is not None}
+
     @property
     def max_length(self) -> int:
         """Longest sequence that model and tokenizer take, in wordpieces."""

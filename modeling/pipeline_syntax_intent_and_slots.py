@@ -30,13 +30,14 @@ class SyntaxIntentAndSlotsPipeline(SyntaxPipeline):
     def _sanitize_parameters(self, languages=None, **unknown):
         if unknown:
             raise ValueError(f"the intent-and-slots pipeline has no options {sorted(unknown)}")
-        return ({"languages": languages} if languages is not None else {}), {}, {}
+        return self.language_options(languages), {}, {}
 
     def preprocess(self, inputs, languages=None):  # noqa: D102
         if not isinstance(inputs, str):
             raise ValueError(f"a sentence must be a text, got {inputs!r}")
         parser, options = getattr(self.tokenizer, "parser", None), {}
-        if parser is not None:
+        if parser is not None and self.tokenizer.syntax_columns:
+            languages = self.tokenizer.init_kwargs["syntax"].get("language") if languages is None else languages
             (parse,) = parser.parse([inputs], [languages], dependencies=self.tokenizer.needs_trees)
             spans = sorted(set(zip(parse.starts, parse.ends, strict=True)))
             options["parses"] = [in_words(parse, spans)]

@@ -25,6 +25,7 @@ class SyntaxQuestionAnsweringPipeline(SyntaxPipeline, ChunkPipeline):
         max_answer_len: Longest answer in wordpieces.
         top_k: Number of answers.
         languages: Code of the language of question and context, where the tokenizer has parsers of several.
+        languages_pair: That of the context, where it is another one.
     """
 
     def __call__(self, inputs=None, *, question=None, context=None, **kwargs):
@@ -39,17 +40,25 @@ class SyntaxQuestionAnsweringPipeline(SyntaxPipeline, ChunkPipeline):
         return super().__call__(inputs, **kwargs)
 
     def _sanitize_parameters(
-        self, max_seq_len=None, doc_stride=None, max_answer_len=None, top_k=None, languages=None, **unknown
+        self,
+        max_seq_len=None,
+        doc_stride=None,
+        max_answer_len=None,
+        top_k=None,
+        languages=None,
+        languages_pair=None,
+        **unknown,
     ):
         if unknown:
             raise ValueError(f"the question-answering pipeline has no options {sorted(unknown)}")
         if doc_stride is not None and doc_stride < 0:
             raise ValueError(f"doc_stride must be at least 0, got {doc_stride}")
-        before = {"max_seq_len": max_seq_len, "doc_stride": doc_stride, "languages": languages}
+        before = {"max_seq_len": max_seq_len, "doc_stride": doc_stride}
+        before |= self.language_options(languages, languages_pair)
         after = {"max_answer_len": max_answer_len, "top_k": top_k}
         return tuple({k: v for k, v in options.items() if v is not None} for options in (before, {}, after))
 
-    def preprocess(self, inputs, max_seq_len=384, doc_stride=128, languages=None):  # noqa: D102
+    def preprocess(self, inputs, max_seq_len=384, doc_stride=128, **languages):  # noqa: D102
         question, context = (
             (inputs.get("question"), inputs.get("context")) if isinstance(inputs, dict) else (None, None)
         )
@@ -67,7 +76,7 @@ class SyntaxQuestionAnsweringPipeline(SyntaxPipeline, ChunkPipeline):
             stride=min(doc_stride, room // 2),
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
-            **({} if languages is None else {"languages": languages}),
+            **languages,
         )
         num_windows = len(encoded["input_ids"])
         for window in range(num_windows):

@@ -17,9 +17,8 @@ class SyntaxTranslationPipeline(SyntaxPipeline):
     _pipeline_calls_generate = True
 
     def _sanitize_parameters(self, languages=None, truncation=None, generate_kwargs=None, **kwargs):
-        options = {"languages": languages, "truncation": truncation}
-        options = {name: value for name, value in options.items() if value is not None}
-        return options, {**(generate_kwargs or {}), **kwargs}, {}
+        options = {} if truncation is None else {"truncation": truncation}
+        return {**options, **self.language_options(languages)}, {**(generate_kwargs or {}), **kwargs}, {}
 
     def preprocess(self, inputs, **options):  # noqa: D102
         if not isinstance(inputs, str):

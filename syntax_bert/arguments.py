@@ -146,6 +146,9 @@ class SystemArguments(ModelArguments):
     slot_decoder: str | None = HfArg(
         default=None, help="Slot layer of intents and slots: linear or crf. Default: the checkpoint's, or linear."
     )
+    score_answer_sentences: bool | None = HfArg(
+        default=None, help="Score answers jointly with their sentences. Default: as the paper, with graph attention."
+    )
     system_name: str | None = HfArg(
         default=None, help="Name of the system in tables and result files. Default: what it adds to the plain model."
     )
@@ -199,6 +202,8 @@ def parse_arguments(*argument_classes: type, arguments: Sequence[str] | None = N
     """Reads the command line, or a single JSON or YAML file named on it, into argument dataclasses."""
     parser = HfArgumentParser(argument_classes)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if len(arguments) > 1 and arguments[0].endswith((".json", ".yaml", ".yml")):
+        raise ValueError(f"{arguments[0]} holds all arguments: it takes no others beside it, got {arguments[1:]}")
     if len(arguments) == 1 and arguments[0].endswith(".json"):
         parsed = parser.parse_json_file(arguments[0])
     elif len(arguments) == 1 and arguments[0].endswith((".yaml", ".yml")):

@@ -34,16 +34,22 @@ ENCODERS: dict[str, Callable[..., dict[str, list]]] = {"pair": encode_texts, "qu
 
 
 def limit_rows(data: XtremeData, max_train_samples: int | None, max_eval_samples: int | None) -> XtremeData:
-    """Leaves of the training data a fixed random choice of rows, and of what is evaluated the first ones."""
+    """Leaves of the training data a fixed random choice of rows, of all else the first ones."""
     for option, number in (("--max_train_samples", max_train_samples), ("--max_eval_samples", max_eval_samples)):
         if number is not None and number < 1:
             raise ValueError(f"{option} must be at least 1, got {number}")
-    train, evaluation = data.train, data.evaluation
+    train, validation, evaluation = data.train, data.validation, data.evaluation
     if train is not None and max_train_samples is not None:
         train = train.shuffle(seed=0).select(range(min(max_train_samples, len(train))))
     if max_eval_samples is not None:
-        evaluation = {key: rows.select(range(min(max_eval_samples, len(rows)))) for key, rows in evaluation.items()}
-    return dataclasses.replace(data, train=train, evaluation=evaluation)
+        evaluation = {key: first_rows(rows, max_eval_samples) for key, rows in evaluation.items()}
+        validation = None if validation is None else first_rows(validation, max_eval_samples)
+    return dataclasses.replace(data, train=train, validation=validation, evaluation=evaluation)
+
+
+def first_rows(rows: Dataset, number: int) -> Dataset:
+    """Gives the first rows, all if there are fewer."""
+    return rows.select(range(min(number, len(rows))))
 
 
 def parsed_languages(tokenizer: SyntaxTokenizerFast) -> Collection[str]:

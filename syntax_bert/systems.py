@@ -44,8 +44,9 @@ def choose_config(args: SystemArguments, graph_attention: dict[str, Any]) -> Syn
         raise ValueError(f"{sorted(options)} need --mechanism features or gat")
     if graph_attention.get("graph_attention_layers") == 0:
         raise ValueError("--graph_attention_layers 0 is no graph attention: choose --mechanism features or none")
-    if args.slot_decoder is not None:
-        options["slot_decoder"] = args.slot_decoder
+    for field in ("slot_decoder", "score_answer_sentences"):
+        if (value := getattr(args, field)) is not None:
+            options[field] = value
     if mechanism == "gat":
         config = SyntaxMBertConfig.from_pretrained(checkpoint, **options, **graph_attention)
         if not config.graph_attention_layers:
@@ -64,7 +65,9 @@ def choose_config(args: SystemArguments, graph_attention: dict[str, Any]) -> Syn
 def system_name(config: SyntaxBertConfig) -> str:
     """Names what a configuration adds to the plain model: "gat+structure", "upos+deprel", "plain"."""
     parts = ["gat"] * bool(config.graph_attention_layers) + ["structure"] * bool(config.structure_loss_weight)
-    parts += [config.distance_scaling] * (config.distance_scaling != "none")
+    parts += ["sentences"] * config.score_answer_sentences + [config.distance_scaling] * (
+        config.distance_scaling != "none"
+    )
     return "+".join([*parts, *(name for name in FEATURES if name in config.syntax_features)]) or "plain"
 
 

@@ -9,6 +9,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
@@ -71,6 +72,8 @@ def encode_treebanks(files: Sequence[str | PathLike[str]], tokenizer, max_length
     """
     rows: list[dict[str, list[int]]] = []
     for file in files:
+        if not Path(file).is_file():
+            raise FileNotFoundError(f"there is no treebank file {str(file)!r}")
         parses = [sentence.parse for sentence in read_conllu(file)]
         for number, parse in enumerate(parses, start=1):
             if parse.parents is None:

@@ -58,7 +58,7 @@ def test_base_names_are_unique():
 
 FAMILIES = {
     "SyntaxBert": (modeling_syntax_bert, {"syntax_features": ["upos", "deprel"]}, {"upos_ids", "deprel_ids"}),
-    "SyntaxMBertWithGAT": (modeling_syntax_mbert, {}, {"upos_ids", "head_positions"}),
+    "SyntaxMBertWithGAT": (modeling_syntax_mbert, {"structure_loss_weight": 0.5}, {"upos_ids", "head_positions"}),
 }
 
 

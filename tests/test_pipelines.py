@@ -302,3 +302,22 @@ def test_a_checkpoint_with_the_package_and_no_trust(reader, syntax_tokenizer, tm
     syntax_tokenizer.save_pretrained(tmp_path)
     with pytest.raises(Exception, match="trust_remote_code"):
         pipeline("question-answering", model=str(tmp_path))
+
+
+def test_each_language_is_one_code(reader, listener, plain_checkpoint, english_parser, syntax_tokenizer):
+    parsers = {"en": english_parser, "de": english_parser}
+    tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=parsers)
+    pipe = SyntaxQuestionAnsweringPipeline(model=reader, tokenizer=tokenizer)
+    assert pipe(QUESTIONS, languages="en", languages_pair="de") == pipe(QUESTIONS, languages="de")
+    with pytest.raises(ValueError, match=r"languages must be one code for all texts, got \['en', 'de'\]"):
+        pipe(QUESTIONS, languages=["en", "de"])
+    listen = SyntaxIntentAndSlotsPipeline(model=listener, tokenizer=tokenizer)
+    with pytest.raises(ValueError, match="languages must be one code"):
+        listen(["The cat sleeps.", "See it."], languages=["en", "de"])
+
+
+def test_intents_without_syntax(listener, plain_checkpoint, english_parser):
+    parsers = {"en": english_parser, "de": english_parser}
+    tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=parsers, columns=())
+    listen = SyntaxIntentAndSlotsPipeline(model=listener, tokenizer=tokenizer)
+    assert listen("The cat sleeps.")["intent"] in ("find", "see", "sleep")

@@ -140,15 +140,16 @@ def test_each_task(run, tmp_path, task_name, options, metric, languages):
     scores = run(task_name, **options)
     (file,) = (tmp_path / "out" / "results").iterdir()
     result = json.loads(file.read_text())
-    assert file.name == f"{task_name}-gat-0.001-seed42.json"
+    system = "gat+sentences" if task_name == "xquad" else "gat"
+    assert file.name == f"{task_name}-{system}-0.001-seed42.json"
     assert (result["task"], result["graph_attention_layers"], list(result["parser"])) == (task_name, 4, ["en", "de"])
     metrics = result["metrics"]
-    assert scores == {"gat": {42: metrics[f"eval_mean_{metric}"]}}
+    assert scores == {system: {42: metrics[f"eval_mean_{metric}"]}}
     assert metrics[f"eval_mean_{metric}"] == sum(metrics[f"eval_{key}_{metric}"] for key in languages) / len(languages)
     assert metrics["train_loss"] > 0
     header, _, line = (tmp_path / "out" / "tables" / metric / "languages.md").read_text().splitlines()
     assert header == f"| {metric} ×100 | seeds | {' | '.join(languages)} | mean |"
-    assert line.startswith("| gat | 1 |")
+    assert line.startswith(f"| {system} | 1 |")
     ending = {"xquad": "json", "xsid": "jsonl"}.get(task_name, "tsv")
     made = predictions(tmp_path / "out", task_name)
     assert list(made) == sorted(f"test-{key}.{ending}" for key in languages)
@@ -260,7 +261,6 @@ def test_comparison(run, tmp_path, capsys, monkeypatch, german_parser):
         {"graph_attention_layers": 2},
         {"max_seq_length": 8},
         {"max_train_samples": 3},
-        {"slot_decoder": "crf"},
         {"parsers": ["en", f"sw={german_parser}"]},
     ):
         with pytest.raises(
@@ -436,7 +436,10 @@ def test_json_argument_file(main, plain_checkpoint, data_dir, german_parser, tmp
         ({"graph_attention_layers": 0}, "choose --mechanism features or none"),
         ({"graph_attention_form": "sum"}, "graph_attention_form"),
         ({"num_syntax_heads": 9}, "num_syntax_heads must be 1 to num_attention_heads=4"),
-        ({"slot_decoder": "crfs"}, "slot_decoder"),
+        ({"task_name": "xsid", "slot_decoder": "crfs"}, "slot_decoder"),
+        ({"slot_decoder": "crf"}, "--slot_decoder is for intents and slots, panx has none"),
+        ({"max_eval_samples": 0}, "--max_eval_samples must be at least 1, got 0"),
+        ({"do_predict": True}, "--do_eval writes the predictions"),
         ({"mechanism": "none", "compare_baseline": True}, "nothing to compare the plain model with"),
         ({"seeds": [1, 2], "do_eval": True}, "add --do_train"),
         ({"compare_baseline": True, "do_train": True}, "needs validation data and --do_eval"),

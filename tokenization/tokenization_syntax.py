@@ -43,7 +43,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
     - `languages`, `languages_pair`: language code of all texts, or one for each; `languages_pair` is `languages` if
       not given.
 
-    The settings (`parser` file names, `columns`, `beam_size`) live in `init_kwargs["syntax"]` and so in
+    The settings (`parser` file names, `columns`, `beam_size`, `language`) live in `init_kwargs["syntax"]` and so in
     tokenizer_config.json; the parser files lie beside it.
     """
 
@@ -69,7 +69,9 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         """Whether the columns need the tree, and not only the tags."""
         return not {"deprel_ids", "head_positions"}.isdisjoint(self.syntax_columns)
 
-    def _set_syntax(self, parser, columns: Sequence[str] | None, beam_size: int | None, config: dict) -> None:
+    def _set_syntax(
+        self, parser, columns: Sequence[str] | None, beam_size: int | None, language: str | None, config: dict
+    ) -> None:
         """Sets the parser, the columns, and what the model's config says of them, and checks that they agree."""
         columns = [columns] if isinstance(columns, str) else columns
         unknown = [column for column in columns or () if column not in SYNTAX_COLUMNS]
@@ -97,6 +99,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             "parser": files.get(None, files) or None,
             "columns": None if columns is None else list(columns),
             "beam_size": self._parser.beam_size if files else None,
+            "language": language,
         }
 
     def __getattr__(self, key: str):
@@ -151,12 +154,14 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         return encoding
 
     def _call_options(self, *args, **kwargs) -> dict[str, Any]:
-        """Gathers the options of a call in all their forms, and refuses those of `from_pretrained`."""
+        """Gathers the options of a call in all their forms; refuses those of `from_pretrained`, and misspelt ones."""
         call = CALL.bind(self, *args, **kwargs).arguments
         options = {**call, **(call.get("tokenizer_kwargs") or {}), **call.get("kwargs", {})}
-        for name in ("parser", "columns", "beam_size"):
-            if name in options:
+        for name in options:
+            if name in ("parser", "columns", "beam_size", "language"):
                 raise ValueError(f"{name}= belongs to from_pretrained, for all calls; a single call does not take it")
+            if "parse" in name or "language" in name:
+                raise ValueError(f"there is no {name}=, but parses=, parses_pair=, languages= and languages_pair=")
         return options
 
     def _columns(self, encoding, first_parses, second_parses, texts, are_words: bool) -> dict[str, list[list[int]]]:
@@ -199,6 +204,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
                 f"{type(self).__name__} has no parser: load it with parser=PATH (for English, "
                 'syntax_bert.parser_path("en")), give parses= with the texts, or set columns=() for no syntax'
             )
+        languages = self.init_kwargs["syntax"].get("language") if languages is None else languages
         codes = list(languages) if isinstance(languages, (list, tuple)) else [languages] * len(texts)
         if len(codes) != len(texts):
             raise ValueError(f"{len(codes)} languages are given for {len(texts)} texts")

@@ -40,6 +40,7 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
         parser=None,
         columns: Sequence[str] | None = None,
         beam_size: int | None = None,
+        language: str | None = None,
         **kwargs,
     ):
         """Loads a syntax tokenizer, or the tokenizer of any checkpoint, which it adopts with all its attributes.
@@ -52,6 +53,8 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
             columns: The syntax columns to make; by default those that the checkpoint's config needs, else all five.
                 Without `deprel_ids` and `head_positions` texts are only tagged.
             beam_size: Width of the UDPipe parser's beam.
+            language: Code of the language of texts for which a call names none, where there are parsers of several, as
+                in pipelines that know no `languages=`.
             kwargs: As in `AutoTokenizer.from_pretrained`.
 
         Raises:
@@ -65,13 +68,14 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
             tokenizer, saved = cls._reload(name, settings, *init_inputs, **kwargs)
             parser = saved_parser(saved.get("parser"), name, kwargs) if parser is None else parser
             columns = saved.get("columns") if columns is None else columns
+            language = saved.get("language") if language is None else language
             if beam_size is None and isinstance(parser, (str, os.PathLike, Mapping)):
                 beam_size = saved.get("beam_size")
         else:
             if "syntax_columns" in config:  # by the config of a syntax model AutoTokenizer would come back here
                 kwargs = {**kwargs, "config": BertConfig()}
             tokenizer = cls._adopt(AutoTokenizer.from_pretrained(name, *init_inputs, **kwargs))
-        tokenizer._set_syntax(parser, columns, beam_size, config)
+        tokenizer._set_syntax(parser, columns, beam_size, language, config)
         return tokenizer
 
     @classmethod

@@ -33,6 +33,7 @@ class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
         parser=None,
         columns: Sequence[str] | None = None,
         beam_size: int | None = None,
+        language: str | None = None,
         **kwargs,
     ):
         """Loads a syntax tokenizer, or a plain Marian tokenizer as one; the arguments are `SyntaxTokenizerFast`'s."""
@@ -41,9 +42,10 @@ class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
         saved = tokenizer.init_kwargs.get("syntax") or {}
         parser = saved_parser(saved.get("parser"), name, kwargs) if parser is None else parser
         columns = saved.get("columns") if columns is None else columns
+        language = saved.get("language") if language is None else language
         if beam_size is None and isinstance(parser, (str, Mapping)):
             beam_size = saved.get("beam_size")
-        tokenizer._set_syntax(parser, columns, beam_size, model_config(name, kwargs))
+        tokenizer._set_syntax(parser, columns, beam_size, language, model_config(name, kwargs))
         return tokenizer
 
     def _parses(self, texts, parses, languages, are_words: bool):

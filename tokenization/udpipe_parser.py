@@ -143,8 +143,10 @@ class UDPipeParser:
         known = sorted(str(code) for code in self.paths if code is not None)
         remedy = f"there are parsers for {known}" if known else "give the parser as {language: path} to name one"
         if language is None:
-            raise ValueError(f"{remedy}: name the language of each text with languages=")
-        raise ValueError(f"no parser for language {language!r}; {remedy}")
+            raise ValueError(
+                f"{remedy}: name the language of each text with languages=, or load the tokenizer with language="
+            )
+        raise ValueError(f"no parser for language {language!r}; {remedy}. parses=None reads a text without syntax")
 
     def _analyse(self, model, sentence, dependencies: bool) -> None:
         if not model.tag(sentence, model.DEFAULT):

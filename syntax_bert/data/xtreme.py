@@ -37,6 +37,7 @@ class PartReader:
         """Reads the test data or, without any, the validation data."""
         for split in ("test", "validation"):
             if (part := self.read(name, split, context, question)) is not None:
+                logger.info("%s is evaluated on the %s data, %s", name, split, part.source)
                 return part
         raise ValueError(self.source.expected("test", context))
 

@@ -123,6 +123,8 @@ class LocalFiles:
         if self.task_name in ("mtop", "xsid"):
             return read_intent_columns(file)
         if file.suffix == ".conllu":
+            if self.label_column != -1:
+                raise ValueError(f"{file} is CoNLL-U, whose tags are UPOS: leave out --label_column")
             return read_upos(file)
         sentences = read_tagged_sentences(file, self.label_column, language)
         if self.task_name == "conll":
@@ -133,10 +135,15 @@ class LocalFiles:
     def expected(self, split: str, language: str) -> str:
         """Names the files looked for, for messages."""
         if self.folder is None:
-            return f"no {split} file of {language!r} is named, and no --data_dir"
-        texts = {"split": SPLIT_NAMES[split][0], "language": language, "question": language}
-        shown = [name.format(**texts) for name in self.names(split, language)]
-        return f"there is no {split} file of {language!r} in {self.folder}; such files are {', '.join(shown[:4])}"
+            option = "--test_files" if split == "test" else f"--{split}_file"
+            return f"no {split} file of {language!r} is named by {option}, and no --data_dir"
+        splits = ("test", "validation") if split == "test" else (split,)  # without test data the others are evaluated
+        shown = [
+            name.format(split=SPLIT_NAMES[each][0], language=language, question=language)
+            for each in splits
+            for name in self.names(each, language)[:3]
+        ]
+        return f"there is no {split} file of {language!r} in {self.folder}; such files are {', '.join(shown)}"
 
 
 def read_pairs(file: Path, columns: tuple[str, str]) -> Rows:

@@ -142,6 +142,10 @@ def name_labels(
     if task.labels is not None or task.kind == "question-answering":
         return list(task.labels or ()), []
     tags = {name: {tag for row in part.rows for tag in row["tags"]} for name, part in parts.items()}
+    if task.kind == "intent-and-slots":
+        odd = sorted(tag for tag in set().union(*tags.values()) if tag != "O" and tag[:2] not in ("B-", "I-"))
+        if odd:
+            logger.warning("the slots %s are neither O nor begin with B- or I-; they stay as they are", ", ".join(odd))
     if task.kind == "tagging":
         return ordered(tags, labels, "tags"), []
     own = {name: {row["intent"] for row in part.rows} for name, part in parts.items()}

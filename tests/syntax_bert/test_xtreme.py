@@ -291,7 +291,12 @@ def test_options_that_do_not_go_together(arguments, options, message, hub):
     ("task", "files", "options", "message"),
     [
         ("panx", {"a": ""}, {}, r"no test file of 'af' in .*; such files are test-af\.tsv"),
-        ("xquad", {"a": ""}, {"eval_languages": ["en"]}, r"such files are xquad\.en\.json, test-v1\.1\.json$"),
+        (
+            "xquad",
+            {"a": ""},
+            {"eval_languages": ["en"]},
+            r"such files are xquad\.en\.json, test-v1\.1\.json, validation",
+        ),
         ("xquad", {"a": ""}, {"eval_languages": ["de"]}, r"such files are xquad\.de\.json$"),
         ("panx", {"dev-de.tsv": "a\tO\n"}, {}, r"no train file of 'en' .*train-en\.tsv.*; give --train_file or"),
         (

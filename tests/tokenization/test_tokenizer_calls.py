@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from transformers import AutoTokenizer
 
 from syntax_bert import SYNTAX_COLUMNS, Parse, SyntaxTokenizerFast
 from syntax_bert.tokenization.universal_dependencies import DEPREL_IDS, UPOS_IDS
@@ -315,3 +316,27 @@ def test_unknown_tags_and_relations_are_named_once(checkpoint, caplog):
         "'PRP' is no UPOS tag of Universal Dependencies and counts as none",
         "'SBJ:x' is no relation of Universal Dependencies and counts as none",
     ]
+
+
+def test_a_language_for_all_calls_that_name_none(checkpoint, english_parser, tmp_path):
+    parsers = {"en": english_parser, "de": english_parser}
+    several = SyntaxTokenizerFast.from_pretrained(checkpoint, parser=parsers)
+    with pytest.raises(ValueError, match=r"languages=, or load the tokenizer with language="):
+        several("The cat sleeps.")
+    german = SyntaxTokenizerFast.from_pretrained(checkpoint, parser=parsers, language="de")
+    german.save_pretrained(tmp_path)
+    expected = several("The cat sleeps.", languages="de")
+    for tokenizer in (german, AutoTokenizer.from_pretrained(tmp_path)):
+        assert dict(tokenizer("The cat sleeps.")) == dict(expected)
+    unknown = SyntaxTokenizerFast.from_pretrained(tmp_path, language="fr")
+    with pytest.raises(ValueError, match=r"no parser for language 'fr'; .* parses=None reads a text without syntax"):
+        unknown("Le chat.")
+    assert dict(unknown("The cat sleeps.", languages="en")) == dict(expected)
+
+
+@pytest.mark.parametrize(
+    "name", ["parse", "pair_parses", "language", "pair_languages", "columns", "parser", "beam_size"]
+)
+def test_misspelt_and_misplaced_arguments_are_refused(name, tokenizer):
+    with pytest.raises(ValueError, match=f"{name}="):
+        tokenizer("A cat.", "A dog.", **{name: None})
