@@ -58,14 +58,15 @@ def paired_difference(values: list[float], baseline: list[float]) -> tuple[float
     return float(differences.mean()), float(ttest_rel(values, baseline).pvalue) if is_testable else None
 
 
-def comparison_markdown(rows: list[dict[str, Any]], metric: str) -> str:
-    """Writes the rows of `compare_systems` as a Markdown table, scores in percent points."""
-    lines = [f"| system | seeds | {metric} ×100 | difference | p |", "|---|--:|--:|--:|--:|"]
+def comparison_markdown(rows: list[dict[str, Any]], metric: str, scale: int = 100) -> str:
+    """Writes the rows of `compare_systems` as a Markdown table, scores in percent points unless `scale` is 1."""
+    title = metric if scale == 1 else f"{metric} ×{scale}"
+    lines = [f"| system | seeds | {title} | difference | p |", "|---|--:|--:|--:|--:|"]
     for row in rows:
-        mean = f"{100 * row['mean']:.2f}"
+        mean = f"{scale * row['mean']:.2f}"
         if row["std"] is not None:
-            mean += f" ± {100 * row['std']:.2f}"
-        difference = "–" if row["difference"] is None else f"{100 * row['difference']:+.2f}"
+            mean += f" ± {scale * row['std']:.2f}"
+        difference = "–" if row["difference"] is None else f"{scale * row['difference']:+.2f}"
         lines.append(f"| {row['system']} | {row['num_seeds']} | {mean} | {difference} | {p_text(row['p_value'])} |")
     return "\n".join(lines) + "\n"
 

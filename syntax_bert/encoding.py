@@ -23,12 +23,14 @@ from .digests import dataset_digest
 from .parsers.unspaced_text import UNSPACED, parse_unspaced
 from .tokenization import universal_dependencies
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
+from .tokenization.tokenization_syntax_marian import SyntaxMarianTokenizer
 from .tokenization.wordpiece_alignment import align_labels
 
 __all__ = [
     "encode_dataset",
     "encode_questions",
     "encode_texts",
+    "encode_translations",
     "encode_words",
     "known_labels",
 ]
@@ -38,7 +40,7 @@ Batch = Mapping[str, list]
 
 def encode_dataset(
     dataset: Dataset,
-    tokenizer: SyntaxTokenizerFast,
+    tokenizer: SyntaxTokenizerFast | SyntaxMarianTokenizer,
     encode: Callable[..., dict[str, list]],
     max_length: int,
     workers: int = 1,
@@ -220,6 +222,20 @@ def context_room(question: str, tokenizer: SyntaxTokenizerFast, max_length: int)
         where = f"the question {question[:80]!r}, {length} wordpieces long,"
         raise ValueError(f"{where} leaves no room for a context in {max_length}")
     return room
+
+
+def encode_translations(
+    batch: Batch,
+    indices: Sequence[int],
+    tokenizer: SyntaxMarianTokenizer,
+    max_length: int,
+    languages: Sequence[str | None] = (),
+) -> dict[str, list]:
+    """Encodes `source` and `target`; longer ones are cut."""
+    options = language_options(languages[:1], len(indices))
+    return dict(
+        tokenizer(batch["source"], text_target=batch["target"], truncation=True, max_length=max_length, **options)
+    )
 
 
 def answer_positions(

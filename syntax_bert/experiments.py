@@ -104,7 +104,7 @@ def scores_by_seed(measured: Mapping[str, Mapping[int, Metrics]], metric: str) -
 
 
 def compare_runs(
-    measured: Mapping[str, Mapping[int, Metrics]], metric: str, args: TrainingArguments
+    measured: Mapping[str, Mapping[int, Metrics]], metric: str, args: TrainingArguments, scale: int = 100
 ) -> dict[str, dict[int, float]]:
     """Gives the scores by system and seed; several are printed and written as a table, and their seeds as a plot.
 
@@ -115,7 +115,7 @@ def compare_runs(
         folder = Path(args.output_dir)
         rows = compare_systems(scores)
         save_json(folder / "comparison.json", rows)
-        table = comparison_markdown(rows, metric)
+        table = comparison_markdown(rows, metric, scale)
         (folder / "comparison.md").write_text(table, encoding="utf-8")
         print(table)
         plot_seeds(scores, metric, folder / "seeds.png")

@@ -1,0 +1,223 @@
+"""Trains a Marian model that reads the syntax of its source, from a pretrained checkpoint or from scratch.
+
+    python run_translation_syntax.py --train_file train.en train.de --validation_file val.en val.de \
+        --test_file test.en test.de --train_tokenizer 8000 --config_overrides d_model=256,encoder_layers=3 \
+        --feature_combination concat --distance_scaling dependency --compare_baseline --output_dir output/en-de
+
+All arguments of transformers' Seq2SeqTrainingArguments work too, a JSON or YAML file of arguments may be given
+instead, and `accelerate launch run_translation_syntax.py ...` runs it on several devices.
+"""
+
+import copy
+import logging
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from datasets import Dataset
+from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainingArguments
+from transformers.hf_argparser import HfArg
+
+from syntax_bert import SyntaxMarianConfig, SyntaxMarianTokenizer
+from syntax_bert.arguments import ComparisonArguments, parse_arguments, set_up_logging
+from syntax_bert.data.parallel_text import load_parallel_text, load_parallel_text_from_hub
+from syntax_bert.digests import dataset_digest
+from syntax_bert.encoding import encode_dataset, encode_translations
+from syntax_bert.experiments import (
+    check_comparison,
+    compare_runs,
+    describe_model,
+    describe_parser,
+    run_over_seeds,
+    save_json,
+)
+from syntax_bert.training import predict, train_and_evaluate
+from syntax_bert.translation_metrics import compare_translations, scores_by_length, translation_scores
+from syntax_bert.translation_systems import (
+    EncoderArguments,
+    TranslationArguments,
+    choose_translation_systems,
+    describe_translation,
+    make_model,
+)
+from syntax_bert.translation_training import TokenBatchTrainer
+from syntax_bert.translation_vocabulary import train_marian_tokenizer
+
+logger = logging.getLogger("syntax_bert.run_translation_syntax")
+
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass
+class DataArguments:
+    """Parallel text: two aligned files, one of JSON Lines, or a data set from the Hub."""
+
+    train_file: list[str] | None = HfArg(default=None, help="SOURCE TARGET, or one .jsonl file.")
+    validation_file: list[str] | None = HfArg(default=None, help="Validation data, likewise.")
+    test_file: list[str] | None = HfArg(default=None, help="Test data, likewise.")
+    dataset_name: str | None = HfArg(default=None, help="Data set from the Hub, for all splits.")
+    dataset_config_name: str | None = HfArg(default=None, help="Its configuration.")
+    source_lang: str = HfArg(default="source", help="Column of the source in JSON Lines or the data set: en.")
+    target_lang: str = HfArg(default="target", help="Column of the target: de.")
+    train_tokenizer: int | None = HfArg(
+        default=None, help="Train a joint vocabulary of so many pieces on the training data, for a model from scratch."
+    )
+    train_fraction: float = HfArg(default=1.0, help="Share of the training data, a fixed random choice.")
+    max_length: int = HfArg(default=128, help="Longest source and target in pieces.")
+    tokens_per_batch: int | None = HfArg(
+        default=None, help="Training batches of at most so many tokens. Default: of so many examples."
+    )
+
+
+def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
+    """Runs the script; returns BLEU on the test data by system and seed."""
+    model_args, encoder_args, data_args, comparison_args, training_args = parse_arguments(
+        TranslationArguments, EncoderArguments, DataArguments, ComparisonArguments, Seq2SeqTrainingArguments,
+        arguments=arguments,
+    )  # fmt: skip
+    set_up_logging(training_args)
+    training_args.do_train = training_args.do_eval = True
+    training_args.predict_with_generate = True
+    training_args.generation_max_length = training_args.generation_max_length or data_args.max_length
+    if bool(model_args.model_name_or_path) == (data_args.train_tokenizer is not None):
+        raise ValueError("give --model_name_or_path, or --train_tokenizer for a model from scratch")
+    data = load_data(data_args)
+    if data_args.train_tokenizer is not None:
+        model_args.from_scratch = True
+        model_args.model_name_or_path = str(Path(training_args.output_dir) / "vocabulary")
+        with training_args.main_process_first(desc="training the vocabulary"):
+            texts = [text for column in ("source", "target") for text in data["train"][column]]
+            train_marian_tokenizer(texts, model_args.model_name_or_path, data_args.train_tokenizer)
+    plain = SyntaxMarianTokenizer.from_pretrained(model_args.model_name_or_path, columns=())
+    systems = choose_translation_systems(
+        model_args, encoder_args.encoder_options(), plain, comparison_args.compare_baseline
+    )
+    check_comparison(len(systems), comparison_args, training_args)
+    tokenizers = {name: load_tokenizer(model_args, config) for name, config in systems.items()}
+    with training_args.main_process_first(desc="parsing and encoding"):
+        encoded = {
+            name: {
+                split: encode_dataset(
+                    rows, tokenizer, encode_translations, data_args.max_length, model_args.parse_workers
+                )
+                for split, rows in data.items()
+            }
+            for name, tokenizer in tokenizers.items()
+        }
+    measured = run_over_seeds(
+        {
+            name: describe_translation(config)
+            | describe_parser(tokenizers[name].parser if config.syntax_columns else None)
+            for name, config in systems.items()
+        },
+        comparison_args,
+        training_args,
+        settings={
+            "task": "translation",
+            **({} if model_args.from_scratch else describe_model(model_args.model_name_or_path)),
+            **{
+                name: getattr(data_args, name)
+                for name in ("train_tokenizer", "train_fraction", "max_length", "tokens_per_batch")
+            },
+            "generation_num_beams": training_args.generation_num_beams,
+            "data": {split: dataset_digest(rows) for split, rows in data.items()},
+        },
+        run=lambda name, args: fine_tune(
+            model_args,
+            copy.deepcopy(systems[name]),
+            data,
+            encoded[name],
+            tokenizers[name],
+            data_args.tokens_per_batch,
+            args,
+        ),
+    )
+    compare_by_bootstrap(list(systems), data["test"]["target"][:], training_args)
+    return compare_runs(measured, "eval_bleu", training_args, scale=1)
+
+
+def load_data(data_args: DataArguments) -> dict[str, Dataset]:
+    """Loads all splits, and only a share of the training split if so asked."""
+    if not 0 < data_args.train_fraction <= 1:
+        raise ValueError(f"--train_fraction must be above 0 and at most 1, got {data_args.train_fraction}")
+    languages = (data_args.source_lang, data_args.target_lang)
+    data = {}
+    for split in SPLITS:
+        files = getattr(data_args, f"{split}_file")
+        if files is not None:
+            data[split] = load_parallel_text(files, *languages)
+        elif data_args.dataset_name is not None:
+            name, config = data_args.dataset_name, data_args.dataset_config_name
+            data[split] = load_parallel_text_from_hub(name, config, split, *languages)
+        else:
+            raise ValueError(f"there are no {split} data: give --{split}_file, or --dataset_name")
+    if data_args.train_fraction < 1:
+        train = data["train"].shuffle(seed=0)
+        data["train"] = train.select(range(max(1, round(data_args.train_fraction * len(train)))))
+    return data
+
+
+def load_tokenizer(model_args: TranslationArguments, config: SyntaxMarianConfig) -> SyntaxMarianTokenizer:
+    """Loads the tokenizer, with the parser that is named, that of the checkpoint, or the English one."""
+    name, columns = model_args.model_name_or_path, config.syntax_columns
+    if not columns:
+        return SyntaxMarianTokenizer.from_pretrained(name, columns=())
+    tokenizer = SyntaxMarianTokenizer.from_pretrained(name, parser=model_args.named_parser(), columns=columns)
+    if tokenizer.parser is not None:
+        return tokenizer
+    return SyntaxMarianTokenizer.from_pretrained(name, parser=model_args.default_parser(), columns=columns)
+
+
+def fine_tune(
+    model_args: TranslationArguments,
+    config: SyntaxMarianConfig,
+    data: dict[str, Dataset],
+    encoded: dict[str, Dataset],
+    tokenizer: SyntaxMarianTokenizer,
+    tokens_per_batch: int | None,
+    args: Seq2SeqTrainingArguments,
+) -> dict[str, float]:
+    """Trains one system with one seed and translates the test data; returns its metrics."""
+    model = make_model(model_args, config, is_trained=False)
+    trainer, metrics = train_and_evaluate(
+        model,
+        args,
+        encoded["train"],
+        {"validation": encoded["validation"]},
+        tokenizer,
+        data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
+        trainer_class=partial(TokenBatchTrainer, tokens_per_batch=tokens_per_batch),
+    )
+    outputs = predict(trainer, encoded["test"], "eval")
+    outputs[outputs == -100] = tokenizer.pad_token_id
+    translations = tokenizer.batch_decode(outputs, skip_special_tokens=True)
+    sources, references = data["test"]["source"][:], data["test"]["target"][:]
+    scores = translation_scores(translations, references)
+    if args.should_save:
+        folder = Path(args.output_dir)
+        (folder / "test.txt").write_text("".join(f"{text}\n" for text in translations), encoding="utf-8")
+        samples = [dict(zip(("source", "reference", "translation"), texts, strict=True))
+                   for texts in list(zip(sources, references, translations, strict=True))[:10]]  # fmt: skip
+        by_length = scores_by_length(sources, translations, references)
+        save_json(folder / "translations.json", {**scores, "by_length": by_length, "samples": samples})
+    logger.info("BLEU %.2f, chrF %.2f", scores["bleu"], scores["chrf"])
+    return metrics | {f"eval_{name}": score for name, score in scores.items()}
+
+
+def compare_by_bootstrap(systems: list[str], references: list[str], args: Seq2SeqTrainingArguments) -> None:
+    """Compares the translations of the systems, of one seed each, with the baseline's, where they are there."""
+    folder = Path(args.output_dir)
+    files = {name: next(iter(sorted((folder / name).glob("seed-*/test.txt"))), None) for name in systems}
+    if len(systems) < 2 or None in files.values() or not args.should_save:
+        return
+    texts = {name: file.read_text(encoding="utf-8").split("\n")[:-1] for name, file in files.items()}
+    rows = compare_translations(texts, references)
+    save_json(folder / "bootstrap.json", rows)
+    for row in rows:
+        print(
+            *(f"{name}={value:.3f}" if isinstance(value, float) else f"{name}={value}" for name, value in row.items())
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+import json
+
+import pytest
+import torch
+from huggingface_hub.errors import StrictDataclassError
+from transformers import AutoModelForSeq2SeqLM
+
+from syntax_bert import SyntaxMarianMT, SyntaxMarianTokenizer
+
+WORDS = {
+    "cat": "Katze",
+    "dog": "Hund",
+    "river": "Fluss",
+    "sees": "sieht",
+    "sleeps": "schläft",
+    "The": "Die",
+    "A": "Eine",
+}
+SOURCES = [f"{article} {noun} {verb}." for article in ("The", "A") for noun in ("cat", "dog", "river")
+           for verb in ("sleeps", "sees")]  # fmt: skip
+TARGETS = [" ".join(WORDS[word] for word in source.rstrip(".").split()) + "." for source in SOURCES]
+SIZES = ",".join(
+    [*(f"{part}_{what}=2" for part in ("encoder", "decoder") for what in ("layers", "attention_heads")), "d_model=32",
+     "encoder_ffn_dim=64", "decoder_ffn_dim=64", "dropout=0.0", "max_position_embeddings=64"]
+)  # fmt: skip
+DEFAULTS = {"learning_rate": 1e-2, "max_steps": 1, "save_strategy": "no", "use_cpu": True, "disable_tqdm": True,
+            "per_device_train_batch_size": 12, "max_length": 24}  # fmt: skip
+pytestmark = pytest.mark.usefixtures("own_cache")
+
+
+@pytest.fixture(scope="module")
+def main(load_script):
+    return load_script("run_translation_syntax").main
+
+
+@pytest.fixture
+def run(main, as_arguments, write, tmp_path):
+    """Runs the script in this process, from scratch unless a checkpoint is named."""
+
+    def run_script(output="out", **settings):
+        files = [write("text.en", "\n".join(SOURCES)), write("text.de", "\n".join(TARGETS))]
+        data = {f"{split}_file": files for split in ("train", "validation", "test")}
+        scratch = {} if "model_name_or_path" in settings else {"train_tokenizer": 33, "config_overrides": SIZES}
+        return main(as_arguments({"output_dir": tmp_path / output, **data, **scratch, **DEFAULTS, **settings}))
+
+    return run_script
+
+
+def test_a_toy_is_learnt_from_scratch_and_translates_after_reload(run, tmp_path, run_without_package):
+    options = {"syntax_features": ["upos", "casing"], "feature_combination": "concat", "feature_size": 4}
+    options |= {
+        "distance_scaling": "dependency",
+        "learning_rate": 5e-3,
+        "lr_scheduler_type": "inverse_sqrt",
+        "warmup_steps": 20,
+    }
+    scores = run(max_steps=250, tokens_per_batch=200, save_strategy="epoch", save_total_limit=1, **options)
+    assert list(scores) == ["upos+casing-concat-dependency"]
+    assert scores["upos+casing-concat-dependency"][42] > 90
+    assert (tmp_path / "out" / "test.txt").read_text().splitlines().count(TARGETS[0]) == 1
+    detail = json.loads((tmp_path / "out" / "translations.json").read_text())
+    assert detail["samples"][0]["source"] == SOURCES[0]
+    assert detail["by_length"][0]["sentences"] == len(SOURCES)
+    assert "tok:13a" in detail["bleu_signature"]
+    code = (
+        "from transformers import pipeline\n"
+        "translate = pipeline('translation', model=sys.argv[1], trust_remote_code=True)\n"
+        "print(translate(sys.argv[2], max_new_tokens=20)[0]['translation_text'])"
+    )
+    assert run_without_package(code, str(tmp_path / "out"), SOURCES[1])[-1] == TARGETS[1]
+
+
+def test_comparison_with_plain_marian(run, tmp_path, capsys):
+    settings = {"compare_baseline": True, "seeds": [1, 2], "distance_scaling": "additive", "syntax_features": ["none"]}
+    scores = run(**settings)
+    assert {name: list(by_seed) for name, by_seed in scores.items()} == {"plain": [1, 2], "additive": [1, 2]}
+    rows = json.loads((tmp_path / "out" / "bootstrap.json").read_text())
+    assert [row["system"] for row in rows] == ["plain", "additive"]
+    printed = capsys.readouterr().out
+    assert "| plain | 2 |" in printed
+    assert "bleu_p" in printed
+    assert run(**settings) == scores
+    result = json.loads((tmp_path / "out" / "results" / "translation-plain-0.01-seed1.json").read_text())
+    assert (result["distance_scaling"], result["d_model"], "parser" in result) == ("none", 32, False)
+    with pytest.raises(ValueError, match=r"run with other settings .*num_scaled_heads"):
+        run(**settings, num_scaled_heads=1)
+
+
+def test_a_checkpoint_is_fine_tuned(run, marian_checkpoint, tmp_path):
+    scores = run(model_name_or_path=marian_checkpoint, save_strategy="epoch", label_smoothing_factor=0.1)
+    assert list(scores) == ["upos-sum"]
+    model = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "out")
+    assert type(model) is SyntaxMarianMT
+    assert any(table.any() for table in model.model.encoder.feature_combination.parameters())
+    tokenizer = SyntaxMarianTokenizer.from_pretrained(tmp_path / "out")
+    assert tokenizer.syntax_columns == ("upos_ids",)
+    with torch.no_grad():
+        model.generate(**tokenizer(SOURCES, padding=True, return_tensors="pt"), max_new_tokens=3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"train_tokenizer": None}, "give --model_name_or_path, or --train_tokenizer"),
+        ({"model_name_or_path": "x", "train_tokenizer": 40}, "give --model_name_or_path, or --train_tokenizer"),
+        ({"test_file": None}, "there are no test data: give --test_file"),
+        ({"train_fraction": 0.0}, "--train_fraction must be above 0"),
+        ({"train_tokenizer": 4000}, "no vocabulary of 4000 pieces can be trained"),
+        ({"compare_baseline": True, "syntax_features": ["none"]}, "nothing to compare plain Marian with"),
+        ({"feature_combination": "concat", "feature_size": 32}, "leave 0 of d_model=32"),
+    ],
+)
+def test_bad_settings(run, settings, message):
+    with pytest.raises((ValueError, StrictDataclassError), match=message):
+        run(**settings)
+
+
+def test_overrides_are_for_models_from_scratch(run, marian_checkpoint):
+    with pytest.raises(ValueError, match="--config_overrides are for a model from scratch"):
+        run(model_name_or_path=marian_checkpoint, config_overrides="d_model=64")
