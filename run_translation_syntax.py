@@ -46,6 +46,7 @@ from syntax_bert.translation_vocabulary import train_marian_tokenizer
 logger = logging.getLogger("syntax_bert.run_translation_syntax")
 
 SPLITS = ("train", "validation", "test")
+IDENTIFYING = ("train_tokenizer", "train_fraction", "max_length", "tokens_per_batch")
 
 
 @dataclass
@@ -79,19 +80,11 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     training_args.do_train = training_args.do_eval = True
     training_args.predict_with_generate = True
     training_args.generation_max_length = training_args.generation_max_length or data_args.max_length
-    if bool(model_args.model_name_or_path) == (data_args.train_tokenizer is not None):
-        raise ValueError("give --model_name_or_path, or --train_tokenizer for a model from scratch")
     data = load_data(data_args)
-    if data_args.train_tokenizer is not None:
-        model_args.from_scratch = True
-        model_args.model_name_or_path = str(Path(training_args.output_dir) / "vocabulary")
-        with training_args.main_process_first(desc="training the vocabulary"):
-            texts = [text for column in ("source", "target") for text in data["train"][column]]
-            train_marian_tokenizer(texts, model_args.model_name_or_path, data_args.train_tokenizer)
+    choose_vocabulary(model_args, data_args, data["train"], training_args)
     plain = SyntaxMarianTokenizer.from_pretrained(model_args.model_name_or_path, columns=())
-    systems = choose_translation_systems(
-        model_args, encoder_args.encoder_options(), plain, comparison_args.compare_baseline
-    )
+    options = encoder_args.encoder_options()
+    systems = choose_translation_systems(model_args, options, plain, comparison_args.compare_baseline)
     check_comparison(len(systems), comparison_args, training_args)
     tokenizers = {name: load_tokenizer(model_args, config) for name, config in systems.items()}
     with training_args.main_process_first(desc="parsing and encoding"):
@@ -107,7 +100,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     measured = run_over_seeds(
         {
             name: describe_translation(config)
-            | describe_parser(tokenizers[name].parser if config.syntax_columns else None)
+            | (describe_parser(tokenizers[name].parser) if config.syntax_columns else {})
             for name, config in systems.items()
         },
         comparison_args,
@@ -115,25 +108,30 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         settings={
             "task": "translation",
             **({} if model_args.from_scratch else describe_model(model_args.model_name_or_path)),
-            **{
-                name: getattr(data_args, name)
-                for name in ("train_tokenizer", "train_fraction", "max_length", "tokens_per_batch")
-            },
+            **{name: getattr(data_args, name) for name in IDENTIFYING},
             "generation_num_beams": training_args.generation_num_beams,
             "data": {split: dataset_digest(rows) for split, rows in data.items()},
         },
         run=lambda name, args: fine_tune(
-            model_args,
-            copy.deepcopy(systems[name]),
-            data,
-            encoded[name],
-            tokenizers[name],
-            data_args.tokens_per_batch,
-            args,
+            model_args, data_args, copy.deepcopy(systems[name]), data["test"], encoded[name], tokenizers[name], args
         ),
     )
     compare_by_bootstrap(list(systems), data["test"]["target"][:], training_args)
     return compare_runs(measured, "eval_bleu", training_args, scale=1)
+
+
+def choose_vocabulary(
+    model_args: TranslationArguments, data_args: DataArguments, train: Dataset, training_args: Seq2SeqTrainingArguments
+) -> None:
+    """Trains a vocabulary for a model from scratch, if there is no checkpoint."""
+    if bool(model_args.model_name_or_path) == (data_args.train_tokenizer is not None):
+        raise ValueError("give --model_name_or_path, or --train_tokenizer for a model from scratch")
+    if data_args.train_tokenizer is not None:
+        model_args.from_scratch = True
+        model_args.model_name_or_path = str(Path(training_args.output_dir) / "vocabulary")
+        with training_args.main_process_first(desc="training the vocabulary"):
+            texts = [text for column in ("source", "target") for text in train[column]]
+            train_marian_tokenizer(texts, model_args.model_name_or_path, data_args.train_tokenizer)
 
 
 def load_data(data_args: DataArguments) -> dict[str, Dataset]:
@@ -170,11 +168,11 @@ def load_tokenizer(model_args: TranslationArguments, config: SyntaxMarianConfig)
 
 def fine_tune(
     model_args: TranslationArguments,
+    data_args: DataArguments,
     config: SyntaxMarianConfig,
-    data: dict[str, Dataset],
+    test: Dataset,
     encoded: dict[str, Dataset],
     tokenizer: SyntaxMarianTokenizer,
-    tokens_per_batch: int | None,
     args: Seq2SeqTrainingArguments,
 ) -> dict[str, float]:
     """Trains one system with one seed and translates the test data; returns its metrics."""
@@ -186,12 +184,12 @@ def fine_tune(
         {"validation": encoded["validation"]},
         tokenizer,
         data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
-        trainer_class=partial(TokenBatchTrainer, tokens_per_batch=tokens_per_batch),
+        trainer_class=partial(TokenBatchTrainer, tokens_per_batch=data_args.tokens_per_batch),
     )
     outputs = predict(trainer, encoded["test"], "eval")
     outputs[outputs == -100] = tokenizer.pad_token_id
     translations = tokenizer.batch_decode(outputs, skip_special_tokens=True)
-    sources, references = data["test"]["source"][:], data["test"]["target"][:]
+    sources, references = test["source"][:], test["target"][:]
     scores = translation_scores(translations, references)
     if args.should_save:
         folder = Path(args.output_dir)
