@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.attention.flex_attention import create_mask
 from transformers.integrations.flex_attention import compile_friendly_flex_attention
 
 from .dependency_tree import heads_of_rows, read_trees, sentence_roots, word_representatives
@@ -172,7 +173,7 @@ def attend(
     """Attends as an attention function of transformers does, with changed scores.
 
     Biases are a float mask to any implementation that takes one. Weights are multiplied in by FlexAttention where that
-    is the model's implementation, else eagerly.
+    is the model's implementation, but not on the CPU, where torch does not compile every change; else eagerly.
 
     Args:
         interface: The attention function of the model's implementation, whose further arguments follow.
@@ -198,14 +199,18 @@ def attend(
             f"attn_implementation={implementation!r} cannot scale attention by distance: choose sdpa, eager or "
             "flex_attention"
         )
-    if implementation == "flex_attention":
+    is_flex = implementation == "flex_attention"
+    if is_flex and query.device.type != "cpu":
         return flex_attend(query, key, value, attention_mask, change, scaling, module.training), None
-    if change.biases is not None:
+    if is_flex and attention_mask is not None:
+        sizes = (query.size(0), None, query.size(2), key.size(2))
+        attention_mask = create_mask(attention_mask.mask_mod, *sizes, device="cpu")
+    if change.biases is not None and not is_flex:
         biases = add_mask(change.biases.to(query.dtype), attention_mask)
         return interface(module, query, key, value, biases, dropout=dropout, scaling=scaling, **kwargs)
     scores = (query @ key.mT) * scaling
-    if change.weights is not None:
-        scores = scores * change.weights.to(scores.dtype)
+    scores = scores if change.weights is None else scores * change.weights.to(scores.dtype)
+    scores = scores if change.biases is None else scores + change.biases.to(scores.dtype)
     weights = add_mask(scores, attention_mask).softmax(-1, dtype=torch.float32).to(query.dtype)
     weights = functional.dropout(weights, dropout, module.training)
     return (weights @ value).transpose(1, 2), weights
@@ -223,7 +228,7 @@ def add_mask(scores: Tensor, attention_mask: Tensor | None) -> Tensor:
 def flex_attend(
     query: Tensor, key: Tensor, value: Tensor, block_mask: Any, change: ScoreChange, scaling: float, training: bool
 ) -> Tensor:
-    """Attends by FlexAttention, `(B, T, A, d)`; on the CPU it has no gradients."""
+    """Attends by FlexAttention, `(B, T, A, d)`."""
     weights, biases = change
     has_one = weights is not None and weights.size(1) == 1
 

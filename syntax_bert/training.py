@@ -51,7 +51,7 @@ def train_and_evaluate(
     compute_metrics: Callable | None = None,
     data_collator: Callable | None = None,
     syntax_learning_rate: float | None = None,
-    trainer_class: Callable[..., Trainer] = Trainer,
+    trainer_class: Callable[..., Trainer] | None = None,
 ) -> tuple[Trainer, dict[str, float]]:
     """Trains (resuming from the last checkpoint in the output folder), evaluates and saves one model.
 
@@ -64,12 +64,12 @@ def train_and_evaluate(
         compute_metrics: As in `Trainer`.
         data_collator: As in `Trainer`.
         syntax_learning_rate: Learning rate of the syntax weights, which are new; by default that of all.
-        trainer_class: Makes the trainer.
+        trainer_class: Makes the trainer; by default `Trainer`.
     """
     has_own_losses = getattr(model.config, "structure_loss_weight", 0) or getattr(model, "intent_classifier", None)
     if args.label_smoothing_factor and has_own_losses:
         raise ValueError("--label_smoothing_factor would leave out the structure loss and those of intents and CRF")
-    trainer = trainer_class(
+    trainer = (trainer_class or Trainer)(
         model=model,
         args=args,
         train_dataset=train,

@@ -386,7 +386,7 @@ def test_conllu_parser(run, files, tmp_path, monkeypatch, saved_run, write):
         run(train_file=strange, parser=tmp_path / "own.conllu")
     run("conllu", **training_files(files), parser=tmp_path / "own.conllu", learning_rate=1e-4, save_strategy="epoch")
     carries_none = {"model_name_or_path": tmp_path / "conllu", "validation_file": files["validation_file"]}
-    with pytest.raises(ValueError, match=r"conllu carries no parser: name the one that it was trained with"):
+    with pytest.raises(ValueError, match=r"conllu carries no parser: name one by --parser"):
         run("more", **carries_none)
     run("more", **carries_none, parser=tmp_path / "own.conllu")
 

@@ -14,6 +14,12 @@ from syntax_bert.tokenization.universal_dependencies import UPOS
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 
+@pytest.fixture(autouse=True)
+def only_warnings(caplog):
+    """Whatever level another test has set."""
+    caplog.set_level(logging.WARNING, logger="syntax_bert")
+
+
 @pytest.fixture
 def folder(tmp_path):
     """Writes files into a folder, given their names and contents, and gives its path."""

@@ -390,7 +390,7 @@ def test_a_process_without_the_package_keeps_all_keys_and_with_remote_code_the_c
         extend(base)
         extend(ours)
         if form == "bert-cased modern":  # this one carries a real parser, and is saved once more over there
-            ours._set_syntax(english_parser, None, 1, {})
+            ours._set_syntax(english_parser, None, 1, None, {})
         folder = tmp_path / form.replace(" ", "-")
         ours.save_pretrained(folder)
         shutil.copy(folders[form] / "config.json", folder)
