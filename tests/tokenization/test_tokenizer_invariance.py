@@ -124,7 +124,8 @@ def unigram(tokenizer_class, special_tokens, **kwargs):
         trainers.UnigramTrainer(vocab_size=120, special_tokens=special_tokens, unk_token="<unk>", show_progress=False),
         pre_tokenizers.Metaspace(),
     )
-    vocabulary = [(piece, score) for piece, score in corpus_model["vocab"]]
+    # training is not deterministic, and the last digits of some scores do not survive a JSON file
+    vocabulary = [(piece, round(score, 4)) for piece, score in corpus_model["vocab"]]
     return tokenizer_class(vocab=vocabulary, model_max_length=64, **kwargs)
 
 
