@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from types import UnionType
@@ -30,7 +31,7 @@ __all__ = [
 
 
 @dataclass
-class ModelArguments:
+class ModelArguments(ABC):
     """The checkpoint, its features, and how texts are parsed."""
 
     model_name_or_path: str = HfArg(help="Checkpoint to fine-tune: a Hub name or a folder.")
@@ -54,13 +55,13 @@ class ModelArguments:
             options["syntax_dropout"] = self.syntax_dropout
         return options
 
+    @abstractmethod
     def named_parser(self) -> Parser | None:
         """Makes the parser that is named; `None` if none is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def default_parser(self) -> Parser:
         """Makes the parser of a plain checkpoint."""
-        raise NotImplementedError
 
     def load_tokenizer(self, columns: Sequence[str]) -> SyntaxTokenizerFast:
         """Loads the tokenizer of the checkpoint, to make these syntax columns.

@@ -102,6 +102,13 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
             "language": language,
         }
 
+    def _set_saved_syntax(self, saved: Mapping[str, Any], parser, columns, beam_size, language, config: dict) -> None:
+        """Sets the syntax as asked for, and what is not asked for as it was saved."""
+        if beam_size is None and isinstance(parser, (str, os.PathLike, Mapping)):
+            beam_size = saved.get("beam_size")
+        columns = saved.get("columns") if columns is None else columns
+        self._set_syntax(parser, columns, beam_size, saved.get("language") if language is None else language, config)
+
     def __getattr__(self, key: str):
         # A reloaded tokenizer is built from tokenizer.json; what its base class set from init_kwargs is found there.
         try:

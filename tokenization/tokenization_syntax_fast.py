@@ -1,6 +1,5 @@
 """A fast tokenizer (WordPiece, Unigram, byte-level BPE) that also gives each wordpiece its syntax."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,18 +63,15 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
         name = str(pretrained_model_name_or_path)
         config = model_config(name, kwargs)
         settings = get_tokenizer_config(name, **hub_options(kwargs))
+        saved: Mapping[str, Any] = {}
         if "syntax" in settings or settings.get("tokenizer_class") == cls.__name__:
             tokenizer, saved = cls._reload(name, settings, *init_inputs, **kwargs)
             parser = saved_parser(saved.get("parser"), name, kwargs) if parser is None else parser
-            columns = saved.get("columns") if columns is None else columns
-            language = saved.get("language") if language is None else language
-            if beam_size is None and isinstance(parser, (str, os.PathLike, Mapping)):
-                beam_size = saved.get("beam_size")
         else:
             if "syntax_columns" in config:  # by the config of a syntax model AutoTokenizer would come back here
                 kwargs = {**kwargs, "config": BertConfig()}
             tokenizer = cls._adopt(AutoTokenizer.from_pretrained(name, *init_inputs, **kwargs))
-        tokenizer._set_syntax(parser, columns, beam_size, language, config)
+        tokenizer._set_saved_syntax(saved, parser, columns, beam_size, language, config)
         return tokenizer
 
     @classmethod

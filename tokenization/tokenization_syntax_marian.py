@@ -1,6 +1,6 @@
 """Marian's tokenizer with syntax columns for the source (Sundararaman et al. 2021, https://arxiv.org/abs/1911.06156)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from transformers import MarianTokenizer
 
@@ -41,11 +41,7 @@ class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
         tokenizer = super().from_pretrained(name, *init_inputs, **kwargs)
         saved = tokenizer.init_kwargs.get("syntax") or {}
         parser = saved_parser(saved.get("parser"), name, kwargs) if parser is None else parser
-        columns = saved.get("columns") if columns is None else columns
-        language = saved.get("language") if language is None else language
-        if beam_size is None and isinstance(parser, (str, Mapping)):
-            beam_size = saved.get("beam_size")
-        tokenizer._set_syntax(parser, columns, beam_size, language, model_config(name, kwargs))
+        tokenizer._set_saved_syntax(saved, parser, columns, beam_size, language, model_config(name, kwargs))
         return tokenizer
 
     def _parses(self, texts, parses, languages, are_words: bool):
