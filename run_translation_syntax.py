@@ -32,7 +32,13 @@ from syntax_bert.experiments import (
     save_json,
 )
 from syntax_bert.training import predict, train_and_evaluate
-from syntax_bert.translation_metrics import compare_translations, scores_by_length, translation_scores
+from syntax_bert.translation_metrics import (
+    compare_translations,
+    decode,
+    metrics_of_generated,
+    scores_by_length,
+    translation_scores,
+)
 from syntax_bert.translation_systems import (
     EncoderArguments,
     TranslationArguments,
@@ -117,7 +123,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         ),
     )
     compare_by_bootstrap(list(systems), data["test"]["target"][:], training_args)
-    return compare_runs(measured, "eval_bleu", training_args, scale=1)
+    return compare_runs(measured, "test_bleu", training_args, scale=1)
 
 
 def choose_vocabulary(
@@ -181,14 +187,13 @@ def fine_tune(
         model,
         args,
         encoded["train"],
-        {"validation": encoded["validation"]},
+        {"eval": encoded["validation"]},
         tokenizer,
+        compute_metrics=metrics_of_generated(tokenizer),
         data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
         trainer_class=partial(TokenBatchTrainer, tokens_per_batch=data_args.tokens_per_batch),
     )
-    outputs = predict(trainer, encoded["test"], "eval")
-    outputs[outputs == -100] = tokenizer.pad_token_id
-    translations = tokenizer.batch_decode(outputs, skip_special_tokens=True)
+    translations = decode(tokenizer, predict(trainer, encoded["test"]))
     sources, references = test["source"][:], test["target"][:]
     scores = translation_scores(translations, references)
     if args.should_save:
@@ -199,7 +204,7 @@ def fine_tune(
         by_length = scores_by_length(sources, translations, references)
         save_json(folder / "translations.json", {**scores, "by_length": by_length, "samples": samples})
     logger.info("BLEU %.2f, chrF %.2f", scores["bleu"], scores["chrf"])
-    return metrics | {f"eval_{name}": score for name, score in scores.items()}
+    return metrics | {f"test_{name}": score for name, score in scores.items()}
 
 
 def compare_by_bootstrap(systems: list[str], references: list[str], args: Seq2SeqTrainingArguments) -> None:

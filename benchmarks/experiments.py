@@ -3,12 +3,14 @@
     python benchmarks/experiments.py glue --model_name_or_path minilm-l6 --data_dir data/glue --tasks cola rte
     python benchmarks/experiments.py cross-lingual --model_name_or_path multilingual-e5-small-trimmed \
         --pretrained_gat gat --data_dir data --parsers en de=de.udpipe es=es.udpipe fr=fr.udpipe zh=zh.udpipe
+    python benchmarks/experiments.py translation --data_dir data/multi30k --fractions 0.05 0.1 0.25
 
-`--data_dir` holds GLUE's TASK/train.jsonl and TASK/validation.jsonl (without it they come from the Hub), or the
-folders of the cross-lingual tasks. `--pretrained_gat` is a checkpoint that `syntax-bert pretrain-gat` made from the
-same encoder.
+`--data_dir` holds GLUE's TASK/train.jsonl and TASK/validation.jsonl (without it they come from the Hub), the folders
+of the cross-lingual tasks, or Multi30k's files. `--pretrained_gat` is a checkpoint that `syntax-bert pretrain-gat`
+made from the same encoder.
 """
 
+import itertools
 import json
 import subprocess
 import sys
@@ -63,19 +65,62 @@ CROSS_LINGUAL_SYSTEMS: dict[str, dict[str, Any]] = {
     "gat+structure": {"syntax_learning_rate": 1e-3, "structure_loss_weight": 0.5},
     "gat-pretrained": {"syntax_learning_rate": 1e-3, "structure_loss_weight": 0.0},
 }
+TRANSLATION: dict[str, Any] = {
+    "train_tokenizer": 2000,
+    "config_overrides": "d_model=128,encoder_layers=3,decoder_layers=3,encoder_ffn_dim=512,decoder_ffn_dim=512,"
+    "encoder_attention_heads=4,decoder_attention_heads=4",
+    "learning_rate": 3e-3,
+    "lr_scheduler_type": "inverse_sqrt",
+    "warmup_steps": 400,
+    "adam_beta2": 0.998,
+    "label_smoothing_factor": 0.1,
+    "tokens_per_batch": 1024,
+    "train_sampling_strategy": "random",
+    "max_length": 64,
+    "bf16": False,  # gains nothing at this size
+}
+TRANSLATION_EPOCHS = {0.05: 30, 0.1: 20, 0.25: 10, 1.0: 5}
+FEATURES: dict[str, Any] = {
+    "syntax_features": ["upos", "casing", "subword"],
+    "feature_combination": "concat",
+    "feature_size": 8,
+}
+TRANSLATION_SYSTEMS: dict[str, dict[str, Any]] = {
+    "plain": {"syntax_features": ["none"]},
+    "features": FEATURES,
+    "dependency": {"syntax_features": ["none"], "distance_scaling": "dependency"},
+    "dependency-random": {
+        "syntax_features": ["none"],
+        "distance_scaling": "dependency",
+        "scaling_sparsing": "random",
+    },
+    # as released for the smallest corpus, a quarter of the heads
+    "parent": {
+        "syntax_features": ["none"],
+        "distance_scaling": "parent",
+        "num_scaled_heads": 1,
+        "scaling_sparsing": "random",
+        "sparsing_prob": 0.4,
+    },
+    "additive": {"syntax_features": ["none"], "distance_scaling": "additive"},
+}
 
 
 @dataclass
 class ExperimentArguments:
     """What to run."""
 
-    model_name_or_path: str = HfArg(help="The encoder.")
+    model_name_or_path: str | None = HfArg(default=None, help="The encoder; none for translation.")
     data_dir: Path | None = HfArg(default=None, help="Folder of local data.")
     tasks: list[str] | None = HfArg(default=None, help="Default: all.")
     learning_rates: list[float] = HfArg(default_factory=lambda: [5e-5], help="GLUE: those to try.")
     seeds: list[int] | None = HfArg(default=None, help="Default: 1 to 5 for CoLA, 1 to 3 for the others.")
     pretrained_gat: str | None = HfArg(default=None, help="Cross-lingual: a checkpoint of pretrain-gat.")
     parsers: list[str] | None = HfArg(default=None, help="Cross-lingual: as in run_xtreme_syntax.py.")
+    fractions: list[float] = HfArg(
+        default_factory=lambda: [0.05, 0.1, 0.25], help="Translation: shares of the training data."
+    )
+    systems: list[str] | None = HfArg(default=None, help="Translation: default all.")
     results_dir: Path = HfArg(default=ROOT / "docs" / "results", help="Where the results of all runs are.")
     output_dir: Path = HfArg(default=Path("output"), help="Where training leaves the rest.")
 
@@ -121,6 +166,27 @@ def cross_lingual_runs(args: ExperimentArguments) -> Iterator[dict[str, Any]]:
                 }
 
 
+def translation_runs(args: ExperimentArguments) -> Iterator[dict[str, Any]]:
+    """Gives the arguments of each run, by share of the training data, system and seed."""
+    if args.data_dir is None:
+        sys.exit("translation needs --data_dir")
+    data = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
+    for fraction in args.fractions:
+        for name, seed in itertools.product(args.systems or TRANSLATION_SYSTEMS, args.seeds or [1, 2]):
+            yield {
+                "system_name": name,
+                "seed": seed,
+                "train_fraction": fraction,
+                "num_train_epochs": TRANSLATION_EPOCHS[fraction],
+                "results_dir": args.results_dir / "translation" / f"{fraction:g}",
+                "output_dir": args.output_dir / "translation" / f"{fraction:g}" / f"{name}-seed{seed}",
+                **{f"{split}_file": [args.data_dir / f"{file}.{language}" for language in ("en", "de")]
+                   for split, file in data.items()},
+                **TRANSLATION,
+                **TRANSLATION_SYSTEMS[name],
+            }  # fmt: skip
+
+
 def run(script: str, settings: dict[str, Any]) -> None:
     """Runs a script with its arguments in a JSON file, which stays beside its output."""
     file = Path(settings["output_dir"]) / "arguments.json"
@@ -130,7 +196,11 @@ def run(script: str, settings: dict[str, Any]) -> None:
     subprocess.run([sys.executable, str(ROOT / script), str(file)], check=True)
 
 
-KINDS = {"glue": ("run_glue_syntax.py", glue_runs), "cross-lingual": ("run_xtreme_syntax.py", cross_lingual_runs)}
+KINDS = {
+    "glue": ("run_glue_syntax.py", glue_runs),
+    "cross-lingual": ("run_xtreme_syntax.py", cross_lingual_runs),
+    "translation": ("run_translation_syntax.py", translation_runs),
+}
 
 
 def main(kind: str = "", *arguments: str) -> None:
@@ -140,8 +210,9 @@ def main(kind: str = "", *arguments: str) -> None:
     (args,) = HfArgumentParser(ExperimentArguments).parse_args_into_dataclasses(list(arguments))
     script, runs = KINDS[kind]
     for settings in runs(args):
-        seeds = {} if args.seeds is None else {"seeds": args.seeds}
-        run(script, {**SHARED, **settings, **seeds})
+        if args.seeds is not None and "seeds" in settings:
+            settings["seeds"] = args.seeds
+        run(script, {**SHARED, **settings})
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """Scores of translations: BLEU and chrF by sacrebleu (Post 2018, https://aclanthology.org/W18-6319)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
+from transformers import EvalPrediction, PreTrainedTokenizerBase
 
-__all__ = ["compare_translations", "scores_by_length", "translation_scores"]
+__all__ = ["compare_translations", "decode", "metrics_of_generated", "scores_by_length", "translation_scores"]
 
 LENGTHS = (10, 15, 20, 30)  # words of a source, up to which a bucket goes
 
@@ -18,6 +20,21 @@ def translation_scores(translations: Sequence[str], references: Sequence[str]) -
         scores[name] = metric.corpus_score(list(translations), [list(references)]).score
         scores[f"{name}_signature"] = str(metric.get_signature())
     return scores
+
+
+def decode(tokenizer: PreTrainedTokenizerBase, ids: np.ndarray) -> list[str]:
+    """Reads the texts of target ids `(B, T)`, -100 as padding."""
+    return tokenizer.batch_decode(np.where(ids < 0, tokenizer.pad_token_id, ids), skip_special_tokens=True)
+
+
+def metrics_of_generated(tokenizer: PreTrainedTokenizerBase) -> Callable[[EvalPrediction], dict[str, float]]:
+    """Makes a `compute_metrics` for `Seq2SeqTrainer`: `bleu` and `chrf` of what it generates, against the labels."""
+
+    def compute_metrics(outputs: EvalPrediction) -> dict[str, float]:
+        scores = translation_scores(decode(tokenizer, outputs.predictions), decode(tokenizer, outputs.label_ids))
+        return {name: scores[name] for name in ("bleu", "chrf")}
+
+    return compute_metrics
 
 
 def scores_by_length(
