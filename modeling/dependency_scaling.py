@@ -2,34 +2,19 @@
 
 Dependency scaling: Peng et al. 2022 (https://arxiv.org/abs/2111.11707). Parent scaling: Bugliarello & Okazaki 2020
 (https://arxiv.org/abs/1909.03149). Both multiply the scores by a normal density; the additive form, which is ours,
-subtracts distances with a learned slope. Shapes: B sequences, T tokens, A heads of size d.
+subtracts distances with a learned slope. Shapes: B sequences, T tokens.
 """
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
-from torch.nn.attention.flex_attention import create_mask
-from transformers.integrations.flex_attention import compile_friendly_flex_attention
 
 from .dependency_tree import heads_of_rows, read_trees, sentence_roots, word_representatives
+from .score_changes import ScoreChange
 
-__all__ = ["DistanceScaling", "ScoreChange", "attend"]
-
-
-class ScoreChange(NamedTuple):
-    """What is done to the scores of an attention layer, before padding is masked; one of them is `None`.
-
-    Args:
-        weights: Multiplied with them, `(B, 1 or A, T, T)`.
-        biases: Added to them, `(B, A, T, T)`.
-    """
-
-    weights: Tensor | None = None
-    biases: Tensor | None = None
+__all__ = ["DistanceScaling"]
 
 
 class DistanceScaling(nn.Module):
@@ -38,7 +23,6 @@ class DistanceScaling(nn.Module):
     Args:
         kind: "dependency", "parent" or "additive".
         num_layers: Number of layers whose scores are changed.
-        num_heads: A.
         num_scaled_heads: Number of heads that are changed, the first ones.
         sigma: Standard deviation of the densities.
         sparsing: In training, which distances are made infinite: "none", "random" or "wink" (those above
@@ -52,7 +36,6 @@ class DistanceScaling(nn.Module):
         self,
         kind: str,
         num_layers: int,
-        num_heads: int,
         num_scaled_heads: int,
         sigma: float,
         sparsing: str,
@@ -61,7 +44,7 @@ class DistanceScaling(nn.Module):
         max_distance: int | None,
     ):
         super().__init__()
-        self.kind, self.num_layers, self.num_heads, self.sigma = kind, num_layers, num_heads, sigma
+        self.kind, self.num_layers, self.sigma = kind, num_layers, sigma
         self.num_scaled_heads, self.max_distance = num_scaled_heads, max_distance
         self.sparsing, self.sparsing_prob, self.max_kept = sparsing, sparsing_prob, max_kept
         if kind == "additive":
@@ -76,11 +59,10 @@ class DistanceScaling(nn.Module):
             max_length: Longest sequence of the model.
         """
         keep = keep.unsqueeze(-1)  # (B, 1, 1)
-        num_others = self.num_heads - self.num_scaled_heads
         if self.kind == "additive":
             distances = finite_distances(word_distances(columns, max_length), self.max_distance) * keep
-            slopes = functional.pad(self.slopes, (0, num_others))  # (L, A)
-            return [ScoreChange(biases=-slope[:, None, None] * distances.unsqueeze(1)) for slope in slopes]
+            biases = (-slope[:, None, None] * distances.unsqueeze(1) for slope in self.slopes)
+            return [ScoreChange(self.num_scaled_heads, biases=each) for each in biases]
         if self.kind == "parent":
             weights = normal_density(parent_offsets(columns), self.sigma)
             if self.training and self.sparsing == "random":
@@ -90,11 +72,7 @@ class DistanceScaling(nn.Module):
             if self.training and self.sparsing != "none":
                 distances = sparsify(distances, self.sparsing_prob, self.max_kept if self.sparsing == "wink" else None)
             weights = normal_density(distances, self.sigma)
-        weights = torch.where(keep, weights, 1.0).unsqueeze(1)  # (B, 1, T, T)
-        if num_others:
-            scaled = weights.expand(-1, self.num_scaled_heads, -1, -1)
-            weights = torch.cat([scaled, torch.ones_like(weights).expand(-1, num_others, -1, -1)], 1)
-        return [ScoreChange(weights=weights)] * self.num_layers
+        return [ScoreChange(self.num_scaled_heads, torch.where(keep, weights, 1.0))] * self.num_layers
 
 
 def word_distances(columns: Mapping[str, Tensor], max_length: int) -> Tensor:
@@ -156,88 +134,3 @@ def finite_distances(distances: Tensor, largest: int | None) -> Tensor:
     farthest = distances.masked_fill(is_far, 0.0).amax((1, 2), keepdim=True) + 1
     distances = torch.where(is_far, farthest, distances)
     return distances if largest is None else distances.clamp(max=largest)
-
-
-def attend(
-    interface: Callable[..., tuple[Tensor, Tensor | None]],
-    change: ScoreChange,
-    module: Any,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Any,
-    scaling: float,
-    dropout: float = 0.0,
-    **kwargs,
-) -> tuple[Tensor, Tensor | None]:
-    """Attends as an attention function of transformers does, with changed scores.
-
-    Biases are a float mask to any implementation that takes one. Weights are multiplied in by FlexAttention where that
-    is the model's implementation, but not on the CPU, where torch does not compile every change; else eagerly.
-
-    Args:
-        interface: The attention function of the model's implementation, whose further arguments follow.
-        change: What is done to the scores.
-        module: The attention layer.
-        query: `(B, A, T, d)`.
-        key: `(B, A, T, d)`.
-        value: `(B, A, T, d)`.
-        attention_mask: As the implementation has it: bool or float `(B, 1, T, T)`, a BlockMask, or `None`.
-        scaling: Factor of the scores.
-        dropout: Probability of dropping an attention weight.
-        kwargs: As in the function.
-
-    Returns:
-        Outputs `(B, T, A, d)`, and the attention weights `(B, A, T, T)` where the implementation gives them.
-
-    Raises:
-        ValueError: If the implementation cannot change scores (flash attention).
-    """
-    implementation = module.config._attn_implementation
-    if "flash" in implementation:
-        raise ValueError(
-            f"attn_implementation={implementation!r} cannot scale attention by distance: choose sdpa, eager or "
-            "flex_attention"
-        )
-    is_flex = implementation == "flex_attention"
-    if is_flex and query.device.type != "cpu":
-        return flex_attend(query, key, value, attention_mask, change, scaling, module.training), None
-    if is_flex and attention_mask is not None:
-        sizes = (query.size(0), None, query.size(2), key.size(2))
-        attention_mask = create_mask(attention_mask.mask_mod, *sizes, device="cpu")
-    if change.biases is not None and not is_flex:
-        biases = add_mask(change.biases.to(query.dtype), attention_mask)
-        return interface(module, query, key, value, biases, dropout=dropout, scaling=scaling, **kwargs)
-    scores = (query @ key.mT) * scaling
-    scores = scores if change.weights is None else scores * change.weights.to(scores.dtype)
-    scores = scores if change.biases is None else scores + change.biases.to(scores.dtype)
-    weights = add_mask(scores, attention_mask).softmax(-1, dtype=torch.float32).to(query.dtype)
-    weights = functional.dropout(weights, dropout, module.training)
-    return (weights @ value).transpose(1, 2), weights
-
-
-def add_mask(scores: Tensor, attention_mask: Tensor | None) -> Tensor:
-    """Masks scores `(B, A, T, T)` by a bool mask, True for what is kept, or by a float mask that is added."""
-    if attention_mask is None:
-        return scores
-    if attention_mask.dtype == torch.bool:
-        return scores.masked_fill(~attention_mask, torch.finfo(scores.dtype).min)
-    return scores + attention_mask.to(scores.dtype)
-
-
-def flex_attend(
-    query: Tensor, key: Tensor, value: Tensor, block_mask: Any, change: ScoreChange, scaling: float, training: bool
-) -> Tensor:
-    """Attends by FlexAttention, `(B, T, A, d)`."""
-    weights, biases = change
-    has_one = weights is not None and weights.size(1) == 1
-
-    def score_mod(score, batch, head, query_index, key_index):
-        if biases is not None:
-            return score + biases[batch, head, query_index, key_index]
-        return score * weights[batch, head * 0 if has_one else head, query_index, key_index]
-
-    output = compile_friendly_flex_attention(
-        query, key, value, score_mod=score_mod, block_mask=block_mask, scale=scaling, training=training
-    )
-    return output.transpose(1, 2)

@@ -7,7 +7,6 @@ checkpoint gives that checkpoint's outputs to the bit: what syntax adds is zero 
 """
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -24,21 +23,19 @@ from transformers import (
 )
 from transformers import initialization as init
 from transformers.modeling_outputs import ModelOutput, QuestionAnsweringModelOutput
-from transformers.utils import can_return_tuple
+from transformers.models.bert.modeling_bert import BertSelfAttention
 
 from .answer_sentences import AnswerSentences, answer_sentence_loss, read_sentences, spread_over_sentences
 from .configuration_syntax_bert import SyntaxBertConfig
-from .dependency_scaling import DistanceScaling
-from .dependency_tree import dependency_adjacency, read_trees
-from .graph_attention import AttentionBiases, GraphAttention, GraphAttentionLayer
 from .linear_chain_crf import LinearChainCRF
 from .pipeline_syntax_intent_and_slots import SyntaxIntentAndSlotsPipeline
 from .pipeline_syntax_question_answering import SyntaxQuestionAnsweringPipeline
-from .structure_loss import AttendedTrees, StructureProbe, structure_loss
+from .structure_loss import AttendedTrees
 from .syntax_checkpoint import SyntaxCheckpointMixin
-from .syntax_columns import SYNTAX_COLUMNS, check_columns, needed_columns, with_syntax_columns
-from .syntax_embeddings import SyntaxEmbeddings, has_syntax
-from .syntax_self_attention import SyntaxSelfAttention
+from .syntax_columns import SYNTAX_COLUMNS, check_columns, needed_columns
+from .syntax_embeddings import SyntaxEmbeddings
+from .syntax_mechanisms import SyntaxMechanismsMixin, initialize_mechanisms, make_probe, with_syntax
+from .syntax_self_attention import SyntaxAttentionMixin
 
 __all__ = [
     "IntentAndSlotsOutput",
@@ -82,22 +79,32 @@ class SyntaxBertPreTrainedModel(SyntaxCheckpointMixin, BertPreTrainedModel):
     @torch.no_grad()
     def _init_weights(self, module):
         super()._init_weights(module)
-        if isinstance(module, SyntaxEmbeddings | AttentionBiases | DistanceScaling | AnswerSentences | LinearChainCRF):
+        initialize_mechanisms(module, self.config.initializer_range)
+        if isinstance(module, SyntaxEmbeddings | AnswerSentences | LinearChainCRF):
             for weights in module.parameters(recurse=False):
                 init.zeros_(weights)
-        elif isinstance(module, GraphAttention):
-            for table in module.parameters(recurse=False):
-                init.normal_(table, std=self.config.initializer_range)
-        elif isinstance(module, GraphAttentionLayer):
-            gain = 1.0 if module.form == "dot_product" else 2**0.5
-            for weights in module.parameters():
-                init.xavier_uniform_(weights, gain)
-        elif isinstance(module, StructureProbe):
-            for weights in module.parameters():
-                init.xavier_uniform_(weights)
 
 
-class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
+class SyntaxSelfAttention(SyntaxAttentionMixin, BertSelfAttention):
+    """BERT's self-attention with what syntax tells it."""
+
+    def __init__(self, config: SyntaxBertConfig, layer_idx: int):
+        super().__init__(config, layer_idx=layer_idx)
+        self.set_mechanisms(config, layer_idx)
+
+    def forward(self, hidden_states, attention_mask=None, syntax_biases=None, score_changes=None, **kwargs):
+        """Attends as `BertSelfAttention` does, with its part of the last two; see `own_syntax`."""
+        biases, change = self.own_syntax(syntax_biases, score_changes)
+        if biases is None and change is None:
+            return super().forward(hidden_states, attention_mask, **kwargs)
+        projections = [self.query(hidden_states), self.key(hidden_states), self.value(hidden_states)]
+        dropout = self.dropout.p if self.training else 0.0
+        return self.attend_with_syntax(
+            projections, biases, change, self.attention_head_size, attention_mask, dropout=dropout, **kwargs
+        )
+
+
+class SyntaxBertModel(SyntaxMechanismsMixin, SyntaxBertPreTrainedModel, BertModel):
     """BERT encoder with syntax features in its embeddings, and graph attention that biases some of its heads."""
 
     _auto_class = "AutoModel"
@@ -105,29 +112,11 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
     def __init__(self, config: SyntaxBertConfig, add_pooling_layer: bool = True):
         config.validate()  # fields may have been set since it was made
         super().__init__(config, add_pooling_layer=add_pooling_layer)
-        sizes = config.feature_vocabulary_sizes
         if config.syntax_features:
+            sizes = config.feature_vocabulary_sizes
             features = {name: size for name, size in sizes.items() if name in config.syntax_features}
             self.syntax_embeddings = SyntaxEmbeddings(features, config.hidden_size)
-        if config.graph_attention_layers:
-            self.graph_attention = GraphAttention(
-                input_size=config.hidden_size,
-                num_layers=config.graph_attention_layers,
-                num_heads=config.graph_attention_heads,
-                head_size=config.graph_attention_head_size,
-                vocabulary_sizes={n: size for n, size in sizes.items() if n in config.graph_attention_features},
-                form=config.graph_attention_form,
-                attention_dropout=config.attention_probs_dropout_prob,
-                dropout=config.hidden_dropout_prob,
-            )
-            self.attention_biases = AttentionBiases(
-                input_size=config.graph_attention_size,
-                num_layers=len(config.biased_layers),
-                width=config.num_syntax_heads * config.attention_head_size,
-                has_constant=config.syntax_bias == "key_value",
-            )
-        if config.distance_scaling != "none":
-            self.distance_scaling = DistanceScaling(**config.scaling_options)
+        self.add_mechanisms(config.hidden_size, config.attention_probs_dropout_prob, config.hidden_dropout_prob)
         if config.graph_attention_layers or config.distance_scaling != "none":
             for index, layer in enumerate(self.encoder.layer):
                 layer.attention.self = SyntaxSelfAttention(config, layer_idx=index)
@@ -168,17 +157,8 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
             if inputs_embeds is None:
                 inputs_embeds = self.embeddings.word_embeddings(input_ids)
             check_columns(columns, self.config, inputs_embeds.shape[:2])
-            keep = has_syntax(columns)  # (B, 1)
-            if self.training and self.config.syntax_dropout > 0:
-                keep = keep & (torch.rand(keep.shape, device=keep.device) >= self.config.syntax_dropout)
-            if self.config.graph_attention_layers:
-                trees = self.attend_to_trees(inputs_embeds, columns)
-                kwargs["syntax_biases"] = self.attention_biases(trees.vectors, keep)
-                if attended is not None:
-                    attended.append(trees)
-            if self.config.distance_scaling != "none":
-                longest = self.config.max_position_embeddings
-                kwargs["score_changes"] = self.distance_scaling(columns, keep, longest)
+            keep = self.rows_with_syntax(columns)
+            kwargs.update(self.attention_arguments(inputs_embeds, columns, keep, attended))
             if self.config.syntax_features:
                 inputs_embeds = inputs_embeds + self.syntax_embeddings(columns, keep)
             input_ids = None
@@ -191,40 +171,6 @@ class SyntaxBertModel(SyntaxBertPreTrainedModel, BertModel):
             **kwargs,
         )
 
-    def attend_to_trees(self, word_embeddings: Tensor, columns: dict[str, Tensor]) -> AttendedTrees:
-        """Runs the graph attention alone.
-
-        With a structure loss no gradient goes through it to the word embeddings: the encoder, which shares them, would
-        lose more by it than it gains.
-
-        Args:
-            word_embeddings: `(B, T, D)`.
-            columns: The syntax columns that the model needs, each `(B, T)`.
-        """
-        if self.config.structure_loss_weight:
-            word_embeddings = word_embeddings.detach()
-        mask = columns["upos_ids"] > 0
-        tree = read_trees(columns["head_positions"], mask, self.config.max_position_embeddings)
-        adjacency = dependency_adjacency(tree.dependency_distances, self.config.max_dependency_distance)
-        vectors = self.graph_attention(word_embeddings, columns, adjacency)
-        return AttendedTrees(vectors, tree, mask & has_syntax(columns))
-
-
-def with_syntax(forward: Callable) -> Callable:
-    """Gives the `forward` of a task model the syntax columns, and its loss the structure loss."""
-
-    @functools.wraps(forward)
-    def forward_with_loss(self, *args, **kwargs):
-        attended: list[AttendedTrees] = []
-        output = forward(self, *args, return_dict=True, attended=attended, **kwargs)
-        if output.loss is not None and self.config.structure_loss_weight:
-            for trees in attended:
-                lost = structure_loss(*self.structure_probe(trees.vectors), trees.tree, trees.mask)
-                output.loss = output.loss + self.config.structure_loss_weight * lost
-        return output
-
-    return with_syntax_columns(can_return_tuple(forward_with_loss))
-
 
 class SyntaxBertHead(SyntaxBertPreTrainedModel):
     """What the task models share: the encoder, and the probe of the structure loss."""
@@ -235,7 +181,7 @@ class SyntaxBertHead(SyntaxBertPreTrainedModel):
         super().__init__(config)
         self.bert = SyntaxBertModel(config, add_pooling_layer=self.has_pooler)
         if config.structure_loss_weight:
-            self.structure_probe = StructureProbe(config.graph_attention_size, config.attention_head_size)
+            self.structure_probe = make_probe(config)
         self.post_init()
 
 

@@ -12,15 +12,17 @@ from torch import Tensor
 from transformers import MarianModel, MarianMTModel, MarianPreTrainedModel
 from transformers import initialization as init
 from transformers.modeling_outputs import BaseModelOutput
-from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
-from transformers.models.marian.modeling_marian import MarianAttention, MarianEncoder, eager_attention_forward
+from transformers.models.marian.modeling_marian import MarianAttention, MarianEncoder
 
 from .configuration_syntax_marian import SyntaxMarianConfig
-from .dependency_scaling import DistanceScaling, ScoreChange, attend
+from .graph_attention import GraphAttention
 from .pipeline_syntax_translation import SyntaxTranslationPipeline
+from .structure_loss import AttendedTrees
 from .syntax_checkpoint import SyntaxCheckpointMixin
 from .syntax_columns import SYNTAX_COLUMNS, check_columns, needed_columns, with_syntax_columns
-from .syntax_embeddings import FeatureCombination, FeatureTables, has_syntax
+from .syntax_embeddings import FeatureCombination, FeatureTables
+from .syntax_mechanisms import SyntaxMechanismsMixin, initialize_mechanisms, make_probe, with_syntax
+from .syntax_self_attention import SyntaxAttentionMixin
 
 __all__ = ["SyntaxMarianMT", "SyntaxMarianModel", "SyntaxMarianPreTrainedModel"]
 
@@ -39,40 +41,47 @@ class SyntaxMarianPreTrainedModel(SyntaxCheckpointMixin, MarianPreTrainedModel):
     @torch.no_grad()
     def _init_weights(self, module):
         super()._init_weights(module)
-        if isinstance(module, FeatureTables):
+        initialize_mechanisms(module, self.config.init_std)
+        if isinstance(module, FeatureTables) and not isinstance(module, GraphAttention):
             # one of two factors is zero at first: the sum's tables, or the projection
             for table in module.parameters(recurse=False):
                 if self.config.feature_combination == "sum":
                     init.zeros_(table)
                 else:
                     init.normal_(table, std=self.config.init_std)
-        elif isinstance(module, FeatureCombination | DistanceScaling):
+        elif isinstance(module, FeatureCombination):
             for weights in module.parameters(recurse=False):
                 init.zeros_(weights)
 
 
-class SyntaxMarianAttention(MarianAttention):
-    """Self-attention of the encoder whose scores know distances in the tree."""
+class SyntaxMarianAttention(SyntaxAttentionMixin, MarianAttention):
+    """Self-attention of Marian's encoder with what syntax tells it."""
 
-    def forward(self, hidden_states, attention_mask=None, score_changes: list[ScoreChange] | None = None, **kwargs):
-        """Attends as `MarianAttention` does, with the scores of `score_changes[change_index]` changed."""
-        if score_changes is None:
+    def __init__(self, config: SyntaxMarianConfig, layer_idx: int):
+        super().__init__(
+            config.d_model,
+            config.encoder_attention_heads,
+            dropout=config.attention_dropout,
+            config=config,
+            layer_idx=layer_idx,
+        )
+        self.set_mechanisms(config, layer_idx)
+
+    def forward(self, hidden_states, attention_mask=None, syntax_biases=None, score_changes=None, **kwargs):
+        """Attends as `MarianAttention` does, with its part of the last two; see `own_syntax`."""
+        biases, change = self.own_syntax(syntax_biases, score_changes)
+        if biases is None and change is None:
             return super().forward(hidden_states, attention_mask=attention_mask, **kwargs)
-        query, key, value = (
-            projection(hidden_states).unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
-            for projection in (self.q_proj, self.k_proj, self.v_proj)
-        )
-        attention = ALL_ATTENTION_FUNCTIONS.get_interface(self.config._attn_implementation, eager_attention_forward)
+        projections = [self.q_proj(hidden_states), self.k_proj(hidden_states), self.v_proj(hidden_states)]
         dropout = self.dropout if self.training else 0.0
-        change = score_changes[self.change_index]
-        output, weights = attend(
-            attention, change, self, query, key, value, attention_mask, scaling=self.scaling, dropout=dropout, **kwargs
+        output, weights = self.attend_with_syntax(
+            projections, biases, change, self.head_dim, attention_mask, dropout=dropout, **kwargs
         )
-        return self.out_proj(output.flatten(2).contiguous()), weights
+        return self.out_proj(output), weights
 
 
-class SyntaxMarianEncoder(SyntaxMarianPreTrainedModel, MarianEncoder):
-    """Marian's encoder with syntax features in its embeddings, and layers whose attention is scaled."""
+class SyntaxMarianEncoder(SyntaxMechanismsMixin, SyntaxMarianPreTrainedModel, MarianEncoder):
+    """Marian's encoder with syntax features in its embeddings, and layers that know the tree."""
 
     def __init__(self, config: SyntaxMarianConfig):
         super().__init__(config)
@@ -82,15 +91,10 @@ class SyntaxMarianEncoder(SyntaxMarianPreTrainedModel, MarianEncoder):
             self.feature_combination = FeatureCombination(
                 config.feature_combination, config.feature_groups, config.feature_vocabulary_sizes, config.d_model
             )
-        if config.distance_scaling != "none":
-            self.distance_scaling = DistanceScaling(**config.scaling_options)
-        for index, layer_index in enumerate(config.changed_layers):
-            attention = SyntaxMarianAttention(
-                config.d_model, config.encoder_attention_heads, dropout=config.attention_dropout, config=config
-            )
-            attention.change_index = index
-            self.layers[layer_index].self_attn = attention
+        self.add_mechanisms(config.token_size, config.attention_dropout, config.dropout)
         for index, layer in enumerate(self.layers):
+            if config.graph_attention_layers or index in config.changed_layers:
+                layer.self_attn = SyntaxMarianAttention(config, layer_idx=index)
             layer.self_attn.layer_idx = index  # which the parent leaves out
         self.post_init()
 
@@ -100,6 +104,7 @@ class SyntaxMarianEncoder(SyntaxMarianPreTrainedModel, MarianEncoder):
         input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         inputs_embeds: Tensor | None = None,
+        attended: list[AttendedTrees] | None = None,
         **kwargs,
     ):
         """Encodes sequences as `MarianEncoder` does, with their syntax.
@@ -109,6 +114,7 @@ class SyntaxMarianEncoder(SyntaxMarianPreTrainedModel, MarianEncoder):
             attention_mask: `(B, T)`.
             inputs_embeds: Token embeddings, scaled as the parent scales them, instead of `input_ids`: `(B, T, D)`, or
                 as much narrower as the features are wide.
+            attended: A list to which the output of the graph attention is added.
             kwargs: The syntax columns, and as in the parent.
 
         Raises:
@@ -119,14 +125,10 @@ class SyntaxMarianEncoder(SyntaxMarianPreTrainedModel, MarianEncoder):
             inputs_embeds, input_ids = self.embed_tokens(input_ids) * self.embed_scale, None
         if columns and inputs_embeds is not None:
             check_columns(columns, self.config, inputs_embeds.shape[:2])
-            keep = has_syntax(columns)  # (B, 1)
-            if self.training and self.config.syntax_dropout > 0:
-                keep = keep & (torch.rand(keep.shape, device=keep.device) >= self.config.syntax_dropout)
+            keep = self.rows_with_syntax(columns)
+            kwargs.update(self.attention_arguments(inputs_embeds / self.embed_scale, columns, keep, attended))
             if self.config.feature_groups:
                 inputs_embeds = self.feature_combination(inputs_embeds, columns, keep)
-            if self.config.distance_scaling != "none":
-                longest = self.config.max_position_embeddings
-                kwargs["score_changes"] = self.distance_scaling(columns, keep, longest)
         elif inputs_embeds is not None and self.config.token_size < self.config.d_model:
             width = self.config.d_model - inputs_embeds.size(-1)
             inputs_embeds = torch.nn.functional.pad(inputs_embeds, (0, width))  # features are zero without syntax
@@ -151,10 +153,11 @@ class SyntaxMarianModel(SyntaxMarianPreTrainedModel, MarianModel):
         encoder_outputs=None, inputs_embeds=None, **kwargs,
     ):  # fmt: skip
         columns = {name: kwargs.pop(name, None) for name in SYNTAX_COLUMNS}
+        attended = kwargs.pop("attended", None)
         if encoder_outputs is None:
             for_encoder = {name: value for name, value in kwargs.items() if name not in DECODER_ARGUMENTS}
             encoder_outputs = self.encoder(
-                input_ids, attention_mask, inputs_embeds, **columns, **{**for_encoder, "return_dict": True}
+                input_ids, attention_mask, inputs_embeds, attended, **columns, **{**for_encoder, "return_dict": True}
             )
         elif not isinstance(encoder_outputs, BaseModelOutput):
             encoder_outputs = BaseModelOutput(*encoder_outputs)
@@ -176,9 +179,8 @@ class SyntaxMarianMT(SyntaxMarianPreTrainedModel, MarianMTModel):
     def __init__(self, config: SyntaxMarianConfig):
         super().__init__(config)
         self.model = SyntaxMarianModel(config)
+        if config.structure_loss_weight:
+            self.structure_probe = make_probe(config)
         self.post_init()
 
-    @with_syntax_columns
-    @functools.wraps(MarianMTModel.forward)
-    def forward(self, *args, **kwargs):  # noqa: D102, the docstring is the parent's
-        return super().forward(*args, **kwargs)
+    forward = with_syntax(MarianMTModel.forward)

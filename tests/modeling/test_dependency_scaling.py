@@ -4,8 +4,6 @@ import pytest
 import torch
 
 from syntax_bert.modeling.dependency_scaling import (
-    ScoreChange,
-    attend,
     finite_distances,
     normal_density,
     parent_offsets,
@@ -90,62 +88,3 @@ def test_what_is_far_is_one_arc_farther_than_anything_in_its_own_sequence():
     distances = torch.tensor([[[0, 3, INF], [3, 0, INF], [INF, INF, 0]], [[0, 1, INF], [1, 0, INF], [INF, INF, 0]]])
     assert finite_distances(distances, None)[:, 0].tolist() == [[0, 3, 4], [0, 1, 2]]
     assert finite_distances(distances, 2)[:, 0].tolist() == [[0, 2, 2], [0, 1, 2]]
-
-
-class Layer(torch.nn.Module):
-    def __init__(self, implementation):
-        super().__init__()
-        self.config = type("Config", (), {"_attn_implementation": implementation})()
-
-
-def reference(query, key, value, mask, change):
-    """By the formulas, in float64: softmax over the scores, changed and then masked."""
-    scores = query.double() @ key.double().mT / math.sqrt(query.size(-1))
-    scores = scores * change.weights if change.biases is None else scores + change.biases
-    return (scores.masked_fill(~mask, -INF).softmax(-1) @ value.double()).transpose(1, 2).float()
-
-
-def eager(module, query, key, value, mask, dropout, scaling):
-    weights = (query @ key.mT * scaling + mask).softmax(-1)
-    return (weights @ value).transpose(1, 2), weights
-
-
-@pytest.mark.parametrize("heads", [1, 2])
-@pytest.mark.parametrize("form", ["bool", "float"])
-def test_scores_are_scaled_before_padding_is_masked(heads, form):
-    torch.manual_seed(0)
-    query, key, value = torch.randn(3, 1, 2, 8, 4)
-    mask = torch.arange(8) < 6
-    change = ScoreChange(weights=normal_density(torch.tensor(DISTANCES), 1.0).expand(1, heads, 8, 8))
-    given = mask[None, None, None] if form == "bool" else torch.where(mask, 0.0, torch.finfo(torch.float).min)
-    output, weights = attend(None, change, Layer("sdpa"), query, key, value, given, scaling=0.5)
-    torch.testing.assert_close(output, reference(query, key, value, mask, change))
-    assert (weights[..., 6:] == 0).all()
-    torch.testing.assert_close(weights.sum(-1), torch.ones(1, 2, 8))
-
-
-def test_biases_are_a_mask():
-    torch.manual_seed(0)
-    query, key, value = torch.randn(3, 1, 2, 8, 4)
-    mask = torch.arange(8) < 6
-    distances = finite_distances(torch.tensor([DISTANCES]), None)
-    change = ScoreChange(biases=-torch.tensor([0.0, 2.0])[:, None, None] * distances.unsqueeze(1))
-    output, _ = attend(eager, change, Layer("eager"), query, key, value, mask[None, None, None], scaling=0.5)
-    torch.testing.assert_close(output, reference(query, key, value, mask, change))
-
-
-@pytest.mark.parametrize("kind", ["weights", "one", "biases"])
-def test_flex_attention_agrees(kind):
-    torch.manual_seed(0)
-    query, key, value = torch.randn(3, 2, 2, 8, 16)
-    values = torch.rand(2, 1 if kind == "one" else 2, 8, 8)
-    change = ScoreChange(biases=values) if kind == "biases" else ScoreChange(weights=values)
-    output, weights = attend(None, change, Layer("flex_attention"), query, key, value, None, scaling=0.25)
-    expected = reference(query, key, value, torch.ones(8).bool(), change)
-    torch.testing.assert_close(output, expected, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 8))  # on the CPU eagerly
-
-
-def test_flash_attention_cannot_scale():
-    with pytest.raises(ValueError, match="'flash_attention_2' cannot scale attention by distance: choose sdpa"):
-        attend(None, ScoreChange(), Layer("flash_attention_2"), *torch.randn(3, 1, 1, 2, 4), None, scaling=1.0)

@@ -21,6 +21,8 @@ COMBINATIONS = [
     {"feature_combination": "sum"},
 ]
 SCALINGS = [{"distance_scaling": kind} for kind in ("dependency", "parent", "additive")]
+GRAPH_ATTENTION = {"graph_attention_layers": 2, "graph_attention_heads": 2, "graph_attention_head_size": 4}
+GRAPHS = [GRAPH_ATTENTION, {**GRAPH_ATTENTION, **COMBINATIONS[0], "syntax_bias": "key_value"}]
 
 
 @pytest.fixture
@@ -58,7 +60,7 @@ def plain(batch):
     return {name: tensor for name, tensor in batch.items() if name not in SYNTAX_COLUMNS}
 
 
-@pytest.mark.parametrize("options", [{}, *COMBINATIONS[2:], *SCALINGS[2:]], ids=str)
+@pytest.mark.parametrize("options", [{}, *COMBINATIONS[2:], *SCALINGS[2:], GRAPH_ATTENTION], ids=str)
 def test_a_fresh_model_translates_as_its_plain_parent(options, load, batch, marian_checkpoint):
     model, parent = load(**options), MarianMTModel.from_pretrained(marian_checkpoint).eval()
     expected, actual = parent(**plain(batch)), model(**batch)
@@ -70,11 +72,11 @@ def test_a_fresh_model_translates_as_its_plain_parent(options, load, batch, mari
     assert torch.equal(model(**plain(batch)).logits, expected.logits)
 
 
-@pytest.mark.parametrize("options", [*COMBINATIONS, *SCALINGS], ids=str)
+@pytest.mark.parametrize("options", [*COMBINATIONS, *SCALINGS, *GRAPHS], ids=str)
 def test_every_weight_learns_and_the_tree_or_the_tags_matter(options, load, batch):
     model = load(**options)
     for name, weights in model.named_parameters():
-        if "feature_combination" in name or "slopes" in name:
+        if any(part in name for part in ("feature_combination", "slopes", "attention_biases", "graph_attention.upos")):
             weights.data.normal_(std=0.5)
     output = model(**batch)
     output.loss.backward()
@@ -82,7 +84,7 @@ def test_every_weight_learns_and_the_tree_or_the_tags_matter(options, load, batc
     still = {name for name, weights in learnt.items() if weights.grad is None}
     assert not still
     changed = dict(batch)
-    if "distance_scaling" in options:
+    if model.config.uses_trees():
         anchor, is_word = batch["attention_mask"].sum(1, keepdim=True) - 1, batch["subword_ids"] % 3 == 1
         changed["head_positions"] = torch.where(is_word, anchor, batch["head_positions"])
     else:
@@ -90,7 +92,7 @@ def test_every_weight_learns_and_the_tree_or_the_tags_matter(options, load, batc
     assert not torch.allclose(model(**changed).logits[0], output.logits[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("options", [*COMBINATIONS, *SCALINGS], ids=str)
+@pytest.mark.parametrize("options", [*COMBINATIONS, *SCALINGS, *GRAPHS], ids=str)
 def test_a_source_does_not_depend_on_its_neighbours(options, load, batch, tokenizer):
     model = load(**options)
     together = model.model.encoder(**{n: t for n, t in sources(batch).items()}).last_hidden_state
@@ -98,7 +100,9 @@ def test_a_source_does_not_depend_on_its_neighbours(options, load, batch, tokeni
     torch.testing.assert_close(together[1, : alone.size(1)], alone[0], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("options", [COMBINATIONS[0], SCALINGS[0], {}], ids=str)
+@pytest.mark.parametrize(
+    "options", [COMBINATIONS[0], SCALINGS[0], {**GRAPH_ATTENTION, "syntax_features": []}], ids=str
+)
 @pytest.mark.parametrize("search", [{}, {"num_beams": 3}, {"do_sample": True, "top_k": 5}], ids=str)
 def test_generate_runs_the_encoder_once(options, search, load, batch, monkeypatch):
     model = load(**options)
@@ -124,7 +128,7 @@ def test_greedy_search_follows_the_logits_of_training(load, batch):
     assert torch.equal(logits.argmax(-1)[:, 0], made[:, 1])
 
 
-@pytest.mark.parametrize("options", SCALINGS, ids=str)
+@pytest.mark.parametrize("options", [*SCALINGS, GRAPH_ATTENTION], ids=str)
 def test_implementations_agree(options, load, batch):
     made = [load(attn_implementation=name, **options)(**batch).logits for name in ("eager", "sdpa")]
     torch.testing.assert_close(made[0], made[1], rtol=1e-4, atol=1e-5)
@@ -137,6 +141,15 @@ def test_implementations_agree(options, load, batch):
 def test_flex_attention_agrees(options, load, batch):
     made = [load(attn_implementation=name, **options)(**batch).logits for name in ("eager", "flex_attention")]
     torch.testing.assert_close(made[0], made[1], rtol=1e-4, atol=1e-5)
+
+
+def test_the_structure_loss_joins_the_loss(load, batch):
+    loss = load(**GRAPH_ATTENTION)(**batch).loss
+    model = load(**GRAPH_ATTENTION, structure_loss_weight=0.5)
+    assert model(**batch).loss > loss + 0.1
+    model(**batch).loss.backward()
+    assert model.structure_probe.distance.grad.any()
+    assert model.generate(**sources(batch), max_new_tokens=2).shape == (2, 3)
 
 
 def test_gradient_checkpointing_gives_the_same_gradients(load, batch):
@@ -158,7 +171,7 @@ def test_embeddings_are_tied_as_they_should_be(load):
     assert model.lm_head.weight is model.model.decoder.embed_tokens.weight
 
 
-@pytest.mark.parametrize("options", [{}, *COMBINATIONS, *SCALINGS], ids=str)
+@pytest.mark.parametrize("options", [{}, *COMBINATIONS, *SCALINGS, *GRAPHS], ids=str)
 def test_saved_models_are_found_by_auto_classes(options, load, batch, tmp_path):
     model = load(**options)
     model.save_pretrained(tmp_path)
