@@ -19,7 +19,7 @@ from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainingArguments
 from transformers.hf_argparser import HfArg
 
 from syntax_bert import SyntaxMarianConfig, SyntaxMarianTokenizer
-from syntax_bert.arguments import ComparisonArguments, parse_arguments, set_up_logging
+from syntax_bert.arguments import ComparisonArguments, GraphAttentionArguments, parse_arguments, set_up_logging
 from syntax_bert.data.parallel_text import load_parallel_text, load_parallel_text_from_hub
 from syntax_bert.digests import dataset_digest
 from syntax_bert.encoding import encode_dataset, encode_translations
@@ -78,9 +78,9 @@ class DataArguments:
 
 def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     """Runs the script; returns BLEU on the test data by system and seed."""
-    model_args, encoder_args, data_args, comparison_args, training_args = parse_arguments(
-        TranslationArguments, EncoderArguments, DataArguments, ComparisonArguments, Seq2SeqTrainingArguments,
-        arguments=arguments,
+    model_args, encoder_args, gat_args, data_args, comparison_args, training_args = parse_arguments(
+        TranslationArguments, EncoderArguments, GraphAttentionArguments, DataArguments, ComparisonArguments,
+        Seq2SeqTrainingArguments, arguments=arguments,
     )  # fmt: skip
     set_up_logging(training_args)
     training_args.do_train = training_args.do_eval = True
@@ -89,10 +89,10 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     data = load_data(data_args)
     choose_vocabulary(model_args, data_args, data["train"], training_args)
     plain = SyntaxMarianTokenizer.from_pretrained(model_args.model_name_or_path, columns=())
-    options = encoder_args.encoder_options()
+    options = encoder_args.encoder_options() | gat_args.graph_attention_options()
     systems = choose_translation_systems(model_args, options, plain, comparison_args.compare_baseline)
     check_comparison(len(systems), comparison_args, training_args)
-    tokenizers = {name: load_tokenizer(model_args, config) for name, config in systems.items()}
+    tokenizers = {name: model_args.load_tokenizer(config.syntax_columns) for name, config in systems.items()}
     with training_args.main_process_first(desc="parsing and encoding"):
         encoded = {
             name: {
@@ -159,17 +159,6 @@ def load_data(data_args: DataArguments) -> dict[str, Dataset]:
         train = data["train"].shuffle(seed=0)
         data["train"] = train.select(range(max(1, round(data_args.train_fraction * len(train)))))
     return data
-
-
-def load_tokenizer(model_args: TranslationArguments, config: SyntaxMarianConfig) -> SyntaxMarianTokenizer:
-    """Loads the tokenizer, with the parser that is named, that of the checkpoint, or the English one."""
-    name, columns = model_args.model_name_or_path, config.syntax_columns
-    if not columns:
-        return SyntaxMarianTokenizer.from_pretrained(name, columns=())
-    tokenizer = SyntaxMarianTokenizer.from_pretrained(name, parser=model_args.named_parser(), columns=columns)
-    if tokenizer.parser is not None:
-        return tokenizer
-    return SyntaxMarianTokenizer.from_pretrained(name, parser=model_args.default_parser(), columns=columns)
 
 
 def fine_tune(

@@ -22,6 +22,9 @@ from typing import Any
 from transformers import HfArgumentParser
 from transformers.hf_argparser import HfArg
 
+from syntax_bert.experiments import save_json
+from syntax_bert.translation_metrics import compare_translations
+
 ROOT = Path(__file__).parent.parent
 SHARED = {
     "num_train_epochs": 3,
@@ -187,6 +190,19 @@ def translation_runs(args: ExperimentArguments) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
+def compare_by_bootstrap(args: ExperimentArguments) -> None:
+    """Compares all translations with the baseline's, by share of the data and seed."""
+    references = (args.data_dir / "test_2016_flickr.de").read_text(encoding="utf-8").split("\n")[:-1]
+    for fraction, seed in itertools.product(args.fractions, args.seeds or [1, 2]):
+        folder = args.output_dir / "translation" / f"{fraction:g}"
+        files = {name: folder / f"{name}-seed{seed}" / "test.txt" for name in TRANSLATION_SYSTEMS}
+        texts = {
+            name: file.read_text(encoding="utf-8").split("\n")[:-1] for name, file in files.items() if file.exists()
+        }
+        rows = compare_translations(texts, references)
+        save_json(args.results_dir / "translation-bootstrap" / f"{fraction:g}-seed{seed}.json", rows)
+
+
 def run(script: str, settings: dict[str, Any]) -> None:
     """Runs a script with its arguments in a JSON file, which stays beside its output."""
     file = Path(settings["output_dir"]) / "arguments.json"
@@ -213,6 +229,8 @@ def main(kind: str = "", *arguments: str) -> None:
         if args.seeds is not None and "seeds" in settings:
             settings["seeds"] = args.seeds
         run(script, {**SHARED, **settings})
+    if kind == "translation":
+        compare_by_bootstrap(args)
 
 
 if __name__ == "__main__":

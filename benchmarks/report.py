@@ -9,11 +9,11 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import mean
 
-from syntax_bert.comparison import compare_systems, comparison_markdown
+from syntax_bert.comparison import compare_systems, comparison_markdown, p_text
 from syntax_bert.cross_lingual_metrics import XTREME_METRICS
 from syntax_bert.language_tables import language_markdown, language_rows
 from syntax_bert.metrics import PRIMARY_METRIC
-from syntax_bert.plots import plot_seeds
+from syntax_bert.plots import plot_learning_curves, plot_seeds
 
 DOCS = Path(__file__).parent.parent / "docs"
 RESULTS = DOCS / "results"
@@ -74,6 +74,42 @@ def cross_lingual(task: str) -> str:
     return "\n".join(language_markdown(language_rows(measured, name), name) for name in names)
 
 
+def translation() -> str:
+    """Writes one table a share of the training data, and plots BLEU over the shares."""
+    curves: dict[str, dict[float, list[float]]] = defaultdict(dict)
+    parts = []
+    for folder in sorted((RESULTS / "translation").iterdir(), key=lambda folder: float(folder.name)):
+        scores: dict[str, Scores] = {metric: defaultdict(dict) for metric in ("test_bleu", "test_chrf", "eval_bleu")}
+        for run in read(folder):
+            for metric, by_system in scores.items():
+                by_system[run["system"]][run["seed"]] = run["metrics"][metric]
+        p_values: dict[str, list[str]] = defaultdict(list)
+        for file in sorted((RESULTS / "translation-bootstrap").glob(f"{folder.name}-seed*.json")):
+            for row in json.loads(file.read_text(encoding="utf-8")):
+                p_values[row["system"]].append(p_text(row["bleu_p"]))
+        lines = [
+            f"### {float(folder.name):.0%} of the pairs\n",
+            "| system | BLEU | difference | p, by seed | chrF | difference | validation BLEU |",
+            "|---|--:|--:|--:|--:|--:|--:|",
+        ]
+        rows = {metric: compare_systems(by_system) for metric, by_system in scores.items()}
+        for bleu, chrf, validation in zip(*rows.values(), strict=True):
+            name = bleu["system"]
+            lines.append(
+                f"| {name} | {spread(bleu)} | {bleu['difference']:+.2f} | {', '.join(p_values[name])} | "
+                f"{spread(chrf)} | {chrf['difference']:+.2f} | {spread(validation)} |"
+            )
+            curves[name][100 * float(folder.name)] = list(scores["test_bleu"][name].values())
+        parts.append("\n".join(lines) + "\n")
+    plot_learning_curves(dict(curves), "BLEU", RESULTS / "translation.png")
+    return "\n".join([*parts, "![BLEU over the share of the training data](results/translation.png)\n"])
+
+
+def spread(row: dict) -> str:
+    """Writes a mean, with its standard deviation where there is one."""
+    return f"{row['mean']:.2f}" + ("" if row["std"] is None else f" ± {row['std']:.2f}")
+
+
 def demo() -> str:
     """Writes the table of `make demo`."""
     scores: Scores = defaultdict(dict)
@@ -95,6 +131,7 @@ def main() -> None:
     blocks = {
         "glue": glue(),
         "demo": demo(),
+        "translation": translation(),
         **{task: cross_lingual(task) for task in ("panx", "xsid", "pawsx")},
         **{file.stem: figures(file) for file in sorted((RESULTS / "benchmarks").glob("*.json"))},
     }

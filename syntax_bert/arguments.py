@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import transformers
 from transformers import HfArgumentParser, PreTrainedConfig, TrainingArguments
@@ -33,6 +33,8 @@ __all__ = [
 @dataclass
 class ModelArguments(ABC):
     """The checkpoint, its features, and how texts are parsed."""
+
+    tokenizer_class: ClassVar[Any] = SyntaxTokenizerFast
 
     model_name_or_path: str = HfArg(help="Checkpoint to fine-tune: a Hub name or a folder.")
     syntax_features: list[str] | None = HfArg(
@@ -63,7 +65,7 @@ class ModelArguments(ABC):
     def default_parser(self) -> Parser:
         """Makes the parser of a plain checkpoint."""
 
-    def load_tokenizer(self, columns: Sequence[str]) -> SyntaxTokenizerFast:
+    def load_tokenizer(self, columns: Sequence[str]) -> Any:
         """Loads the tokenizer of the checkpoint, to make these syntax columns.
 
         Its parser is the one that is named, else that of a syntax checkpoint, else the English one.
@@ -73,13 +75,13 @@ class ModelArguments(ABC):
         """
         name = self.model_name_or_path
         if not columns:
-            return SyntaxTokenizerFast.from_pretrained(name, columns=())
+            return self.tokenizer_class.from_pretrained(name, columns=())
         parser = self.named_parser()
         if parser is None and "syntax" not in get_tokenizer_config(name):
             parser = self.default_parser()
         if parser is not None:
-            return SyntaxTokenizerFast.from_pretrained(name, parser=parser, columns=columns)
-        tokenizer = SyntaxTokenizerFast.from_pretrained(name, columns=columns, beam_size=self.parser_beam_size)
+            return self.tokenizer_class.from_pretrained(name, parser=parser, columns=columns)
+        tokenizer = self.tokenizer_class.from_pretrained(name, columns=columns, beam_size=self.parser_beam_size)
         if tokenizer.parser is None:
             raise ValueError(f"{name} carries no parser: name one by --parser or --parsers, as it was trained with")
         return tokenizer
@@ -162,7 +164,7 @@ class SystemArguments(ModelArguments):
         """Makes the parser of a plain checkpoint."""
         return named_parsers(["en"], self.parser_beam_size)
 
-    def load_tokenizer(self, columns: Sequence[str]) -> SyntaxTokenizerFast:
+    def load_tokenizer(self, columns: Sequence[str]) -> Any:
         """Loads the tokenizer of the checkpoint, to make these syntax columns, with a parser of each language.
 
         Raises:

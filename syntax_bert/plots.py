@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["check_matplotlib", "plot_aligned_tree", "plot_seeds"]
+__all__ = ["check_matplotlib", "plot_aligned_tree", "plot_learning_curves", "plot_seeds"]
 
 INCHES_PER_CHARACTER = 0.095
 ARC_COLOR, LABEL_COLOR, TAG_COLOR = "#4878a8", "#1f4e79", "#777777"
@@ -62,6 +62,36 @@ def plot_seeds(scores: dict[str, dict[int, float]], metric: str, path: str | Pat
     axes.set_ylabel(metric)
     axes.grid(axis="y", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=200)
+
+
+def plot_learning_curves(scores: dict[str, dict[float, list[float]]], metric: str, path: str | PathLike[str]) -> None:
+    """Plots a line through the means of each system over the amount of data, on a logarithmic axis, and a dot a run.
+
+    Args:
+        scores: System -> percentage of the training data -> scores, one a seed.
+        metric: What the axis is called.
+        path: The image file; its suffix selects the format.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+    """
+    figure = new_figure(6.4, 4.0)
+    axes = figure.add_subplot()
+    for system, by_share in scores.items():
+        shares = sorted(by_share)
+        (line,) = axes.plot(shares, [np.mean(by_share[share]) for share in shares], label=system)
+        runs = [(share, score) for share in shares for score in by_share[share]]
+        axes.plot(*zip(*runs, strict=True), "o", color=line.get_color(), markersize=3, alpha=0.6)
+    shares = sorted({share for by_share in scores.values() for share in by_share})
+    axes.set_xscale("log")
+    axes.set_xticks(shares, [f"{share:g} %" for share in shares], minor=False)
+    axes.minorticks_off()
+    axes.set_xlabel("share of the training data")
+    axes.set_ylabel(metric)
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8)
     figure.savefig(path, dpi=200)
 
 

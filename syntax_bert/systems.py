@@ -4,20 +4,20 @@ from dataclasses import fields
 from typing import Any
 
 from .arguments import GraphAttentionArguments, SystemArguments
-from .modeling.configuration_syntax import FEATURES
+from .modeling.configuration_syntax import FEATURES, SyntaxConfigMixin
 from .modeling.configuration_syntax_bert import SyntaxBertConfig
 from .modeling.configuration_syntax_mbert import SyntaxMBertConfig
 
-__all__ = ["choose_config", "choose_systems", "describe_system", "system_name"]
+__all__ = ["choose_config", "choose_systems", "describe_mechanisms", "describe_system", "mechanisms", "system_name"]
 
 PLAIN: dict[str, Any] = {
     "syntax_features": [],
     "graph_attention_layers": 0,
     "structure_loss_weight": 0.0,
-    "score_answer_sentences": False,
     "distance_scaling": "none",
     "scaling_sparsing": "none",
 }
+PLAIN_BERT = {**PLAIN, "score_answer_sentences": False}
 GRAPH_ATTENTION = tuple(each.name for each in fields(GraphAttentionArguments))
 SCALING = tuple(
     "scaled_layers num_scaled_heads scaling_sigma scaling_sparsing sparsing_prob sparsing_distance "
@@ -56,7 +56,7 @@ def choose_config(args: SystemArguments, graph_attention: dict[str, Any]) -> Syn
         return config
     if mechanism == "features" and "syntax_features" not in options:
         options["syntax_features"] = SyntaxBertConfig.from_pretrained(checkpoint).syntax_features or ["upos"]
-    config = SyntaxBertConfig.from_pretrained(checkpoint, **{**PLAIN, **options})
+    config = SyntaxBertConfig.from_pretrained(checkpoint, **{**PLAIN_BERT, **options})
     if mechanism == "features" and not config.syntax_features:
         raise ValueError("--syntax_features none is the plain model: choose --mechanism none")
     return config
@@ -64,11 +64,19 @@ def choose_config(args: SystemArguments, graph_attention: dict[str, Any]) -> Syn
 
 def system_name(config: SyntaxBertConfig) -> str:
     """Names what a configuration adds to the plain model: "gat+structure", "upos+deprel", "plain"."""
+    parts = [*mechanisms(config), *["sentences"] * config.score_answer_sentences, *used_features(config)]
+    return "+".join(parts) or "plain"
+
+
+def mechanisms(config: SyntaxConfigMixin) -> list[str]:
+    """Names what tells attention of the tree: "gat", "structure", the kind of scaling and that of sparsing."""
     parts = ["gat"] * bool(config.graph_attention_layers) + ["structure"] * bool(config.structure_loss_weight)
-    parts += ["sentences"] * config.score_answer_sentences + [config.distance_scaling] * (
-        config.distance_scaling != "none"
-    )
-    return "+".join([*parts, *(name for name in FEATURES if name in config.syntax_features)]) or "plain"
+    return parts + [name for name in (config.distance_scaling, config.scaling_sparsing) if name != "none"]
+
+
+def used_features(config: SyntaxConfigMixin) -> list[str]:
+    """Lists the features in the embeddings, in one order."""
+    return [name for name in FEATURES if name in config.syntax_features]
 
 
 def choose_systems(
@@ -85,15 +93,20 @@ def choose_systems(
     if "plain" in (own_name, name):
         raise ValueError("there is nothing to compare the plain model with: give the other system syntax, or a name")
     own = {field: value for field, value in config.to_dict().items() if field not in ("model_type", "architectures")}
-    return {"plain": SyntaxBertConfig(**{**own, **PLAIN}), name or own_name: config}
+    return {"plain": SyntaxBertConfig(**{**own, **PLAIN_BERT}), name or own_name: config}
 
 
 def describe_system(config: SyntaxBertConfig) -> dict[str, Any]:
     """Gives the fields by which systems differ, whether they were set or are the checkpoint's; none without effect."""
-    names = ["slot_decoder", "score_answer_sentences", "graph_attention_layers", "distance_scaling"]
+    heads = {name: getattr(config, name) for name in ("slot_decoder", "score_answer_sentences")}
+    return heads | describe_mechanisms(config)
+
+
+def describe_mechanisms(config: SyntaxConfigMixin) -> dict[str, Any]:
+    """Gives the fields of the mechanisms; none without effect."""
+    names = ["graph_attention_layers", "distance_scaling"]
     names += ["syntax_dropout"] if config.syntax_columns else []
     names += GRAPH_ATTENTION if config.graph_attention_layers else ()
     names += SCALING if config.distance_scaling != "none" else ()
-    values = {name: getattr(config, name) for name in names}
-    values["syntax_features"] = [name for name in FEATURES if name in config.syntax_features]
+    values = {name: getattr(config, name) for name in names} | {"syntax_features": used_features(config)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

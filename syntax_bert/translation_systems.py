@@ -2,16 +2,16 @@
 
 import copy
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from transformers import MarianTokenizer
 from transformers.hf_argparser import HfArg
 
 from .arguments import SyntaxArguments
-from .modeling.configuration_syntax import FEATURES
 from .modeling.configuration_syntax_marian import SyntaxMarianConfig
 from .modeling.modeling_syntax_marian import SyntaxMarianMT
-from .systems import SCALING
+from .systems import PLAIN, describe_mechanisms, mechanisms, used_features
+from .tokenization.tokenization_syntax_marian import SyntaxMarianTokenizer
 from .training import load_model
 from .translation_training import initialize_by_glorot
 
@@ -63,6 +63,8 @@ class EncoderArguments:
 class TranslationArguments(SyntaxArguments):
     """The checkpoint of the model, or of the vocabulary of one from scratch, and the parser of the source."""
 
+    tokenizer_class: ClassVar[Any] = SyntaxMarianTokenizer
+
     model_name_or_path: str = HfArg(default="", help="Marian checkpoint to fine-tune; none with --train_tokenizer.")
     from_scratch: bool = HfArg(default=False, help="Take only the vocabulary of the checkpoint.")
     config_overrides: str | None = HfArg(
@@ -86,14 +88,13 @@ def choose_translation_systems(
         ValueError: If options do not go together, or plain Marian would be compared with itself.
     """
     syntax = {**args.config_options(), **encoder_options}
-    plain = {"syntax_features": [], "distance_scaling": "none"}
     config = make_config(args, syntax, tokenizer)
     name = args.system_name or translation_system_name(config)
     if not compare_baseline:
         return {name: config}
     if "plain" in (name, translation_system_name(config)):
         raise ValueError("there is nothing to compare plain Marian with: give the other system syntax")
-    return {"plain": make_config(args, plain, tokenizer), name: config}
+    return {"plain": make_config(args, PLAIN, tokenizer), name: config}
 
 
 def make_config(args: TranslationArguments, syntax: dict[str, Any], tokenizer: MarianTokenizer) -> SyntaxMarianConfig:
@@ -122,13 +123,9 @@ def make_config(args: TranslationArguments, syntax: dict[str, Any], tokenizer: M
 
 def translation_system_name(config: SyntaxMarianConfig) -> str:
     """Names what a configuration adds to plain Marian: "upos+casing-concat-dependency-random"."""
-    features = "+".join(name for name in FEATURES if name in config.syntax_features)
+    features = "+".join(used_features(config))
     parts = [f"{features}-{config.feature_combination}"] if features else []
-    if config.distance_scaling != "none":
-        parts.append(config.distance_scaling)
-    if config.scaling_sparsing != "none":
-        parts.append(config.scaling_sparsing)
-    return "-".join(parts) or "plain"
+    return "-".join([*parts, *mechanisms(config)]) or "plain"
 
 
 def make_model(args: TranslationArguments, config: SyntaxMarianConfig, is_trained: bool) -> SyntaxMarianMT:
@@ -143,10 +140,6 @@ def make_model(args: TranslationArguments, config: SyntaxMarianConfig, is_traine
 def describe_translation(config: SyntaxMarianConfig) -> dict[str, Any]:
     """Gives the fields by which systems differ; none without effect."""
     names = ["d_model", "encoder_layers", "decoder_layers", "encoder_ffn_dim", "decoder_ffn_dim", "dropout"]
-    names += ["encoder_attention_heads", "decoder_attention_heads", "vocab_size", "distance_scaling"]
-    names += ["syntax_dropout"] if config.syntax_columns else []
+    names += ["encoder_attention_heads", "decoder_attention_heads", "vocab_size"]
     names += ["feature_combination", "feature_size", "feature_sizes"] if config.syntax_features else []
-    names += SCALING if config.distance_scaling != "none" else ()
-    values = {name: getattr(config, name) for name in names}
-    values["syntax_features"] = [name for name in FEATURES if name in config.syntax_features]
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    return {name: getattr(config, name) for name in names} | describe_mechanisms(config)

@@ -86,6 +86,25 @@ def test_comparison_with_plain_marian(run, tmp_path, capsys):
         run(**settings, num_scaled_heads=1)
 
 
+def test_graph_attention_with_its_structure_loss(run, tmp_path):
+    options = {"graph_attention_layers": 2, "graph_attention_head_size": 4, "structure_loss_weight": 0.5}
+    assert list(run(**options, syntax_features=["none"])) == ["gat-structure"]
+    with pytest.raises(ValueError, match="--label_smoothing_factor would leave out the structure loss"):
+        run("other", **options, label_smoothing_factor=0.1)
+
+
+def test_a_checkpoint_keeps_its_own_parser(run, marian_checkpoint, tmp_path):
+    run(model_name_or_path=marian_checkpoint, save_strategy="epoch", parser_beam_size=1)
+    again = {"model_name_or_path": tmp_path / "out", "save_strategy": "epoch"}
+    run("again", **again)
+    assert SyntaxMarianTokenizer.from_pretrained(tmp_path / "again").parser.beam_size == 1
+    file = tmp_path / "out" / "tokenizer_config.json"
+    saved = json.loads(file.read_text())
+    file.write_text(json.dumps(saved | {"syntax": saved["syntax"] | {"parser": None}}))
+    with pytest.raises(ValueError, match="carries no parser: name one by --parser"):
+        run("third", **again)
+
+
 def test_a_checkpoint_is_fine_tuned(run, marian_checkpoint, tmp_path):
     scores = run(model_name_or_path=marian_checkpoint, save_strategy="epoch", label_smoothing_factor=0.1)
     assert list(scores) == ["upos-sum"]

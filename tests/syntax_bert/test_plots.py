@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from syntax_bert.plots import plot_aligned_tree, plot_seeds
+from syntax_bert.plots import plot_aligned_tree, plot_learning_curves, plot_seeds
 
 WORDPIECES = ["[CLS]", "it", "pars", "##es", "$x$", ".", "[SEP]"]
 HEADS = [2, 2, 2, 2, 2, 2, 2]
@@ -30,6 +30,16 @@ def test_seeds_have_a_dot_each_and_the_mean(figures, tmp_path):
     assert [bar.get_segments()[0][0][1] for bar in axes.collections] == pytest.approx([0.6, 0.8])
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["BERT", "Syntax-BERT"]
     assert axes.get_ylabel() == "accuracy"
+
+
+def test_learning_curves_go_through_the_means(figures, tmp_path):
+    scores = {"plain": {10.0: [4.0, 6.0], 5.0: [1.0, 2.0]}, "features": {5.0: [3.0]}}
+    plot_learning_curves(scores, "BLEU", tmp_path / "curves.png")
+    axes = figures[0].axes[0]
+    lines = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines]
+    assert lines == [([5, 10], [1.5, 5]), ([5, 5, 10, 10], [1, 2, 4, 6]), ([5], [3]), ([5], [3])]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["5 %", "10 %"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["plain", "features"]
 
 
 @pytest.mark.parametrize("tags", [None, ["X", "PRON", "VERB", "VERB", "NOUN", "PUNCT", "X"]])

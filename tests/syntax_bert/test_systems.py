@@ -16,7 +16,7 @@ EVERYTHING = {
 
 def test_the_baseline_reads_no_syntax_whatever_the_other_system_does():
     systems = choose_systems(SyntaxMBertConfig(**EVERYTHING), compare_baseline=True)
-    assert list(systems) == ["plain", "gat+structure+sentences+dependency+upos+deprel"]
+    assert list(systems) == ["plain", "gat+structure+dependency+random+sentences+upos+deprel"]
     plain, other = systems.values()
     assert (plain.syntax_columns, plain.model_type, type(plain)) == ((), "syntax-bert", SyntaxBertConfig)
     assert len(other.syntax_columns) == 4
