@@ -223,16 +223,17 @@ def interrupted(monkeypatch):
     """Interrupts a training at its fourth step."""
     from transformers import Trainer
 
-    class Interrupted(Trainer):
-        def training_step(self, *args, **kwargs):
-            if self.state.global_step == 3:
-                raise KeyboardInterrupt
-            return super().training_step(*args, **kwargs)
+    step = Trainer.training_step
+
+    def interrupt(self, *args, **kwargs):
+        if self.state.global_step == 3:
+            raise KeyboardInterrupt
+        return step(self, *args, **kwargs)
 
     @contextmanager
     def interrupted_training():
         with monkeypatch.context() as patch:
-            patch.setattr("syntax_bert.training.Trainer", Interrupted)
+            patch.setattr(Trainer, "training_step", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 yield
 

@@ -3,6 +3,7 @@ import json
 import pytest
 import torch
 from huggingface_hub.errors import StrictDataclassError
+from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM
 
 from syntax_bert import SyntaxMarianMT, SyntaxMarianTokenizer
@@ -68,6 +69,28 @@ def test_a_toy_is_learnt_from_scratch_and_translates_after_reload(run, tmp_path,
         "print(translate(sys.argv[2], max_new_tokens=20)[0]['translation_text'])"
     )
     assert run_without_package(code, str(tmp_path / "out"), SOURCES[1])[-1] == TARGETS[1]
+
+
+@pytest.mark.parametrize("options", [{"save_strategy": "epoch"}, {"save_strategy": "steps", "save_steps": 3}], ids=str)
+def test_interrupted_training_ends_with_the_same_weights(run, interrupted, tmp_path, options):
+    settings = {"max_steps": 5, "tokens_per_batch": 60, "distance_scaling": "dependency", **options}
+    run("whole", **settings)
+    with interrupted():
+        run("broken", **settings)
+    run("broken", **settings)
+    whole, resumed = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "broken"))
+    for name, weights in whole.items():
+        torch.testing.assert_close(resumed[name], weights, rtol=0, atol=1e-6)
+
+
+def test_two_processes(launch, as_arguments, write, tmp_path):
+    files = [write("text.en", "\n".join(SOURCES)), write("text.de", "\n".join(TARGETS))]
+    data = {f"{split}_file": files for split in ("train", "validation", "test")}
+    settings = {"output_dir": tmp_path / "out", "train_tokenizer": 33, "config_overrides": SIZES, **data, **DEFAULTS}
+    settings |= {"tokens_per_batch": 60, "max_steps": 3, "compare_baseline": True}
+    printed = launch("run_translation_syntax", as_arguments(settings), tmp_path)
+    assert printed.count("| system | seeds |") == 1
+    assert len((tmp_path / "out" / "plain" / "seed-42" / "test.txt").read_text().splitlines()) == len(SOURCES)
 
 
 def test_comparison_with_plain_marian(run, tmp_path, capsys):
