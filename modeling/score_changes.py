@@ -54,7 +54,7 @@ def attend(
         kwargs: As in the function: `scaling`, `dropout`.
 
     Returns:
-        Outputs `(B, T, A, d)`, and the attention weights `(B, A, T, T)` where all heads give them.
+        Outputs `(B, T, A, d)`, and the attention weights `(B, A, T, T)` if the implementation is eager.
 
     Raises:
         ValueError: If the implementation cannot change scores (flash attention).
@@ -116,7 +116,7 @@ def attend_changed(
     scores = scores if biases is None else scores + biases.to(scores.dtype)
     attention = add_mask(scores, attention_mask).softmax(-1, dtype=torch.float32).to(query.dtype)
     attention = functional.dropout(attention, dropout, module.training)
-    return (attention @ value).transpose(1, 2), attention
+    return (attention @ value).transpose(1, 2), attention if gives_attention else None
 
 
 def add_mask(scores: Tensor, attention_mask: Tensor | None) -> Tensor:
