@@ -5,8 +5,10 @@
 - `syntax_checkpoint`: what is saved with a model
 - `dependency_tree`: from heads to distances and depths
 - `graph_attention`: attention over the tree, and the biases it gives to the encoder
-- `dependency_scaling`: attention scores that know distances in the tree
-- `syntax_self_attention`: both in BERT's self-attention
+- `dependency_scaling`: what attention scores have to know of distances in the tree
+- `score_changes`: attention with changed scores
+- `syntax_self_attention`: both in an attention layer
+- `syntax_mechanisms`: both in an encoder, and the structure loss in a task model
 - `structure_loss`: keeps the tree in vectors
 - `answer_sentences`, `answer_spans`: question answering
 - `linear_chain_crf`: labels that depend on their neighbours
