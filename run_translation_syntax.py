@@ -19,7 +19,13 @@ from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainingArguments
 from transformers.hf_argparser import HfArg
 
 from syntax_bert import SyntaxMarianConfig, SyntaxMarianTokenizer
-from syntax_bert.arguments import ComparisonArguments, GraphAttentionArguments, parse_arguments, set_up_logging
+from syntax_bert.arguments import (
+    ComparisonArguments,
+    GraphAttentionArguments,
+    check_sequence_length,
+    parse_arguments,
+    set_up_logging,
+)
 from syntax_bert.data.parallel_text import load_parallel_text, load_parallel_text_from_hub
 from syntax_bert.digests import dataset_digest
 from syntax_bert.encoding import encode_dataset, encode_translations
@@ -51,21 +57,22 @@ from syntax_bert.translation_vocabulary import train_marian_tokenizer
 
 logger = logging.getLogger("syntax_bert.run_translation_syntax")
 
-SPLITS = ("train", "validation", "test")
+SPLITS = {"train": "do_train", "validation": "do_eval", "test": "do_predict"}
 IDENTIFYING = ("train_tokenizer", "train_fraction", "max_length", "tokens_per_batch")
 
 
 @dataclass
 class DataArguments:
-    """Parallel text: two aligned files, one of JSON Lines, or a data set from the Hub."""
+    """Parallel text: two aligned files, one of JSON Lines, or a data set from the Hub.
+
+    Without `--do_train`, `--do_eval` or `--do_predict`, all three are done.
+    """
 
     train_file: list[str] | None = HfArg(default=None, help="SOURCE TARGET, or one .jsonl file.")
     validation_file: list[str] | None = HfArg(default=None, help="Validation data, likewise.")
     test_file: list[str] | None = HfArg(default=None, help="Test data, likewise.")
     dataset_name: str | None = HfArg(default=None, help="Data set from the Hub, for all splits.")
     dataset_config_name: str | None = HfArg(default=None, help="Its configuration.")
-    source_lang: str = HfArg(default="source", help="Column of the source in JSON Lines or the data set: en.")
-    target_lang: str = HfArg(default="target", help="Column of the target: de.")
     train_tokenizer: int | None = HfArg(
         default=None, help="Train a joint vocabulary of so many pieces on the training data, for a model from scratch."
     )
@@ -83,15 +90,18 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         Seq2SeqTrainingArguments, arguments=arguments,
     )  # fmt: skip
     set_up_logging(training_args)
-    training_args.do_train = training_args.do_eval = True
+    if not any(getattr(training_args, name) for name in SPLITS.values()):
+        training_args.do_train = training_args.do_eval = training_args.do_predict = True
     training_args.predict_with_generate = True
     training_args.generation_max_length = training_args.generation_max_length or data_args.max_length
-    data = load_data(data_args)
-    choose_vocabulary(model_args, data_args, data["train"], training_args)
-    plain = SyntaxMarianTokenizer.from_pretrained(model_args.model_name_or_path, columns=())
+    data = load_data(model_args, data_args, training_args)
+    choose_vocabulary(model_args, data_args, data.get("train"), training_args)
     options = encoder_args.encoder_options() | gat_args.graph_attention_options()
-    systems = choose_translation_systems(model_args, options, plain, comparison_args.compare_baseline)
+    systems = choose_translation_systems(model_args, options, comparison_args.compare_baseline)
     check_comparison(len(systems), comparison_args, training_args)
+    for config in systems.values():
+        check_sequence_length(data_args.max_length, config, "--max_length")
+        check_sequence_length(training_args.generation_max_length, config, "--generation_max_length")
     tokenizers = {name: model_args.load_tokenizer(config.syntax_columns) for name, config in systems.items()}
     with training_args.main_process_first(desc="parsing and encoding"):
         encoded = {
@@ -115,21 +125,34 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
             "task": "translation",
             **({} if model_args.from_scratch else describe_model(model_args.model_name_or_path)),
             **{name: getattr(data_args, name) for name in IDENTIFYING},
-            "generation_num_beams": training_args.generation_num_beams,
+            **{name: getattr(training_args, name) for name in ("generation_max_length", "generation_num_beams")},
             "data": {split: dataset_digest(rows) for split, rows in data.items()},
         },
         run=lambda name, args: fine_tune(
-            model_args, data_args, copy.deepcopy(systems[name]), data["test"], encoded[name], tokenizers[name], args
+            model_args,
+            data_args,
+            copy.deepcopy(systems[name]),
+            data.get("test"),
+            encoded[name],
+            tokenizers[name],
+            args,
         ),
     )
-    compare_by_bootstrap(list(systems), data["test"]["target"][:], training_args)
-    return compare_runs(measured, "test_bleu", training_args, scale=1)
+    if "test" in data:
+        seeds = comparison_args.seeds or [training_args.seed]
+        compare_by_bootstrap(list(systems), seeds, data["test"]["target"][:], training_args)
+    return compare_runs(measured, "test_bleu" if "test" in data else "eval_bleu", training_args, scale=1)
 
 
 def choose_vocabulary(
-    model_args: TranslationArguments, data_args: DataArguments, train: Dataset, training_args: Seq2SeqTrainingArguments
+    model_args: TranslationArguments,
+    data_args: DataArguments,
+    train: Dataset | None,
+    training_args: Seq2SeqTrainingArguments,
 ) -> None:
     """Trains a vocabulary for a model from scratch, if there is no checkpoint."""
+    if train is None and (model_args.from_scratch or data_args.train_tokenizer is not None):
+        raise ValueError("a model from scratch is trained first: add --do_train")
     if bool(model_args.model_name_or_path) == (data_args.train_tokenizer is not None):
         raise ValueError("give --model_name_or_path, or --train_tokenizer for a model from scratch")
     if data_args.train_tokenizer is not None:
@@ -140,13 +163,15 @@ def choose_vocabulary(
             train_marian_tokenizer(texts, model_args.model_name_or_path, data_args.train_tokenizer)
 
 
-def load_data(data_args: DataArguments) -> dict[str, Dataset]:
-    """Loads all splits, and only a share of the training split if so asked."""
+def load_data(
+    model_args: TranslationArguments, data_args: DataArguments, training_args: Seq2SeqTrainingArguments
+) -> dict[str, Dataset]:
+    """Loads the splits that are needed, and only a share of the training split if so asked."""
     if not 0 < data_args.train_fraction <= 1:
         raise ValueError(f"--train_fraction must be above 0 and at most 1, got {data_args.train_fraction}")
-    languages = (data_args.source_lang, data_args.target_lang)
+    languages = (model_args.source_lang, model_args.target_lang)
     data = {}
-    for split in SPLITS:
+    for split in (split for split, option in SPLITS.items() if getattr(training_args, option)):
         files = getattr(data_args, f"{split}_file")
         if files is not None:
             data[split] = load_parallel_text(files, *languages)
@@ -155,7 +180,7 @@ def load_data(data_args: DataArguments) -> dict[str, Dataset]:
             data[split] = load_parallel_text_from_hub(name, config, split, *languages)
         else:
             raise ValueError(f"there are no {split} data: give --{split}_file, or --dataset_name")
-    if data_args.train_fraction < 1:
+    if data_args.train_fraction < 1 and "train" in data:
         train = data["train"].shuffle(seed=0)
         data["train"] = train.select(range(max(1, round(data_args.train_fraction * len(train)))))
     return data
@@ -165,23 +190,31 @@ def fine_tune(
     model_args: TranslationArguments,
     data_args: DataArguments,
     config: SyntaxMarianConfig,
-    test: Dataset,
+    test: Dataset | None,
     encoded: dict[str, Dataset],
     tokenizer: SyntaxMarianTokenizer,
     args: Seq2SeqTrainingArguments,
 ) -> dict[str, float]:
-    """Trains one system with one seed and translates the test data; returns its metrics."""
-    model = make_model(model_args, config, is_trained=False)
+    """Trains one system with one seed and translates the test data; returns its metrics.
+
+    The model keeps the options that it was measured with, for `generate` and the pipeline.
+    """
+    model = make_model(model_args, config)
+    model.generation_config.max_length = args.generation_max_length
+    if args.generation_num_beams is not None:
+        model.generation_config.num_beams = args.generation_num_beams
     trainer, metrics = train_and_evaluate(
         model,
         args,
-        encoded["train"],
-        {"eval": encoded["validation"]},
+        encoded.get("train"),
+        {"eval": encoded["validation"]} if "validation" in encoded else {},
         tokenizer,
         compute_metrics=metrics_of_generated(tokenizer),
         data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
         trainer_class=partial(TokenBatchTrainer, tokens_per_batch=data_args.tokens_per_batch),
     )
+    if test is None:
+        return metrics
     translations = decode(tokenizer, predict(trainer, encoded["test"]))
     sources, references = test["source"][:], test["target"][:]
     scores = translation_scores(translations, references)
@@ -196,19 +229,21 @@ def fine_tune(
     return metrics | {f"test_{name}": score for name, score in scores.items()}
 
 
-def compare_by_bootstrap(systems: list[str], references: list[str], args: Seq2SeqTrainingArguments) -> None:
-    """Compares the translations of the systems, of one seed each, with the baseline's, where they are there."""
-    folder = Path(args.output_dir)
-    files = {name: next(iter(sorted((folder / name).glob("seed-*/test.txt"))), None) for name in systems}
-    if len(systems) < 2 or None in files.values() or not args.should_save:
-        return
-    texts = {name: file.read_text(encoding="utf-8").split("\n")[:-1] for name, file in files.items()}
-    rows = compare_translations(texts, references)
-    save_json(folder / "bootstrap.json", rows)
+def compare_by_bootstrap(
+    systems: list[str], seeds: list[int], references: list[str], args: Seq2SeqTrainingArguments
+) -> None:
+    """Compares the translations of the systems with the baseline's, seed by seed, where they are there."""
+    rows = []
+    for seed in seeds:
+        files = {name: Path(args.output_dir) / name / f"seed-{seed}" / "test.txt" for name in systems}
+        if len(systems) > 1 and args.should_save and all(file.exists() for file in files.values()):
+            texts = {name: file.read_text(encoding="utf-8").split("\n")[:-1] for name, file in files.items()}
+            rows += [{"seed": seed, **row} for row in compare_translations(texts, references)]
+    if rows:
+        save_json(Path(args.output_dir) / "bootstrap.json", rows)
     for row in rows:
-        print(
-            *(f"{name}={value:.3f}" if isinstance(value, float) else f"{name}={value}" for name, value in row.items())
-        )
+        print(*(f"{name}={value:.3f}" if isinstance(value, float) else f"{name}={value}"
+                for name, value in row.items()))  # fmt: skip
 
 
 if __name__ == "__main__":

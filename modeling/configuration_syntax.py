@@ -189,25 +189,36 @@ class SyntaxConfigMixin(Base):
 
     def validate_scaling(self):
         """Checks the numbers of the distance scaling, and that its options go together."""
-        if self.scaling_sigma <= 0:
+        if not self.scaling_sigma > 0:
             raise ValueError(f"scaling_sigma must be above 0, got {self.scaling_sigma!r}")
         for name, least in (("sparsing_distance", 0), ("max_scaled_distance", 1)):
             if (value := getattr(self, name)) is not None and value < least:
                 raise ValueError(f"{name} must be at least {least}, got {value!r}")
+        if self.distance_scaling != "none" and self.is_decoder:
+            raise ValueError(
+                "distance_scaling needs whole sentences and cannot change a decoder: set is_decoder=False"
+            )
         if self.distance_scaling == "none" and self.scaling_sparsing != "none":
             raise ValueError("scaling_sparsing needs distance_scaling")
-        if self.distance_scaling == "parent" and self.scaling_sparsing == "wink":
-            raise ValueError('scaling_sparsing "wink" is for distances; "parent" scaling takes "random"')
+        allowed = {"parent": ("none", "random"), "additive": ("none",)}.get(self.distance_scaling)
+        if allowed is not None and self.scaling_sparsing not in allowed:
+            raise ValueError(
+                f"{self.distance_scaling!r} scaling takes scaling_sparsing {allowed}, got {self.scaling_sparsing!r}"
+            )
 
     def validate_scaled_heads(self):
         """Checks the heads and layers whose scores are changed."""
-        if self.num_scaled_heads is not None and not 1 <= self.num_scaled_heads <= self.num_attention_heads:
-            raise ValueError(
-                f"num_scaled_heads must be 1 to num_attention_heads={self.num_attention_heads}, "
-                f"got {self.num_scaled_heads}"
-            )
+        if self.num_scaled_heads is not None:
+            self.check_heads("num_scaled_heads")
         if self.scaled_layers is not None:
             self.check_layers("scaled_layers", self.scaled_layers)
+
+    def check_heads(self, name: str) -> None:
+        """Checks that a field is a number of attention heads of the encoder."""
+        if not 1 <= getattr(self, name) <= self.num_attention_heads:
+            raise ValueError(
+                f"{name} must be 1 to num_attention_heads={self.num_attention_heads}, got {getattr(self, name)}"
+            )
 
     def check_layers(self, name: str, layers: list[int] | tuple[int, ...]) -> None:
         """Checks that a field names different encoder layers, one at least."""
@@ -245,11 +256,6 @@ class SyntaxConfigMixin(Base):
 
     def validate_biased_heads(self):
         """Checks the heads and layers that the graph attention biases."""
-        if not self.graph_attention_layers:
-            return
-        if not 1 <= self.num_syntax_heads <= self.num_attention_heads:
-            raise ValueError(
-                f"num_syntax_heads must be 1 to num_attention_heads={self.num_attention_heads}, "
-                f"got {self.num_syntax_heads}"
-            )
-        self.check_layers("syntax_layers", self.biased_layers)
+        if self.graph_attention_layers:
+            self.check_heads("num_syntax_heads")
+            self.check_layers("syntax_layers", self.biased_layers)

@@ -64,5 +64,5 @@ class SyntaxMarianConfig(SyntaxConfigMixin, MarianConfig):
         if self.token_size < self.d_model and self.share_encoder_decoder_embeddings:
             raise ValueError(
                 f'feature_combination "{self.feature_combination}" makes the encoder\'s embeddings narrower than the '
-                "decoder's: set share_encoder_decoder_embeddings=False"
+                "decoder's, and is for a new model: make one with share_encoder_decoder_embeddings=False, or sum"
             )

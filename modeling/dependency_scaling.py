@@ -87,7 +87,7 @@ def word_distances(columns: Mapping[str, Tensor], max_length: int) -> Tensor:
     """
     heads, mask = columns["head_positions"], columns["upos_ids"] > 0
     words = word_representatives(columns["subword_ids"], heads_of_rows(heads, mask))
-    sentences = sentence_roots(heads, mask, max_length)
+    sentences = sentence_roots(heads, mask, max_length, is_special=columns["subword_ids"] == 0)
     distances = read_trees(heads, mask, max_length).dependency_distances
     num_tokens = words.size(1)
     distances = distances.gather(1, words.unsqueeze(2).expand(-1, -1, num_tokens))

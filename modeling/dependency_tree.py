@@ -61,7 +61,9 @@ def read_trees(head_positions: Tensor, mask: Tensor, max_length: int) -> Depende
     num_tokens = head_positions.size(1)
     positions = torch.arange(num_tokens, device=head_positions.device)
     jump = heads_of_rows(head_positions, mask)
-    reach = (positions.unsqueeze(1) == positions).expand(len(jump), -1, -1)  # (B, T, T): is j i or an ancestor of i?
+    reach = (positions.unsqueeze(1) == positions).expand(
+        jump.size(0), -1, -1
+    )  # (B, T, T): is j i or an ancestor of i?
     for _ in range(num_doublings(max_length)):
         reach = reach | reach.gather(1, jump.unsqueeze(-1).expand(-1, -1, num_tokens))
         jump = jump.gather(1, jump)
@@ -78,17 +80,22 @@ def num_doublings(max_length: int) -> int:
     return math.ceil(math.log2(max(max_length, 2)))
 
 
-def sentence_roots(head_positions: Tensor, mask: Tensor, max_length: int) -> Tensor:
-    """Gives the position of each token's ancestor one arc below the root, `(B, T)`; a root and padding: itself.
+def sentence_roots(head_positions: Tensor, mask: Tensor, max_length: int, is_special: Tensor | None = None) -> Tensor:
+    """Gives the position of the root of each token's sentence, `(B, T)`; the anchor and padding: themselves.
 
     Args:
         head_positions: As in `read_trees`, `(B, T)`.
         mask: True for tokens, False for padding, `(B, T)`.
         max_length: Longest sequence of the model.
+        is_special: True for special tokens, which tells anchors from roots that have none, `(B, T)`; without it, what
+            is its own head is an anchor.
     """
     positions = torch.arange(head_positions.size(1), device=head_positions.device)
     heads = heads_of_rows(head_positions, mask)
-    is_top = heads.gather(1, heads) == heads
+    is_anchor = heads == positions
+    if is_special is not None:
+        is_anchor = is_anchor & is_special
+    is_top = is_anchor.gather(1, heads)
     jump = torch.where(is_top, positions, heads)
     for _ in range(num_doublings(max_length)):
         jump = jump.gather(1, jump)

@@ -74,7 +74,6 @@ class SyntaxBertPreTrainedModel(SyntaxCheckpointMixin, BertPreTrainedModel):
         "AttentionBiases",
         "DistanceScaling",
     )
-    _keys_to_ignore_on_load_unexpected = (r"structure_probe\.",)  # of a checkpoint trained with the structure loss
 
     @torch.no_grad()
     def _init_weights(self, module):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from transformers import MarianModel, MarianMTModel, MarianPreTrainedModel
 from transformers import initialization as init
-from transformers.modeling_outputs import BaseModelOutput
+from transformers.modeling_outputs import BaseModelOutput, ModelOutput
 from transformers.models.marian.modeling_marian import MarianAttention, MarianEncoder
 
 from .configuration_syntax_marian import SyntaxMarianConfig
@@ -112,8 +112,8 @@ class SyntaxMarianEncoder(SyntaxMechanismsMixin, SyntaxMarianPreTrainedModel, Ma
         Args:
             input_ids: `(B, T)`.
             attention_mask: `(B, T)`.
-            inputs_embeds: Token embeddings, scaled as the parent scales them, instead of `input_ids`: `(B, T, D)`, or
-                as much narrower as the features are wide.
+            inputs_embeds: Token embeddings, scaled as the parent scales them, instead of `input_ids`: `(B, T, D)`, as
+                much narrower as features are wide that are concatenated.
             attended: A list to which the output of the graph attention is added.
             kwargs: The syntax columns, and as in the parent.
 
@@ -159,7 +159,7 @@ class SyntaxMarianModel(SyntaxMarianPreTrainedModel, MarianModel):
             encoder_outputs = self.encoder(
                 input_ids, attention_mask, inputs_embeds, attended, **columns, **{**for_encoder, "return_dict": True}
             )
-        elif not isinstance(encoder_outputs, BaseModelOutput):
+        elif not isinstance(encoder_outputs, ModelOutput):
             encoder_outputs = BaseModelOutput(*encoder_outputs)
         return super().forward(
             attention_mask=attention_mask,

@@ -108,7 +108,7 @@ def attend_changed(
         biases = add_mask(biases.to(query.dtype), attention_mask)
         return interface(module, query, key, value, biases, scaling=scaling, dropout=dropout, **kwargs)
     gives_attention = module.config._attn_implementation == "eager"
-    must_be_whole = gives_attention or dropout or torch.is_grad_enabled() or torch.compiler.is_compiling()
+    must_be_whole = gives_attention or dropout or torch.is_grad_enabled() or is_traced()
     if weights is not None and is_cpu and not must_be_whole:
         return attend_in_blocks(query, key, value, attention_mask, weights * scaling), None
     scores = (query @ key.mT) * scaling
@@ -117,6 +117,11 @@ def attend_changed(
     attention = add_mask(scores, attention_mask).softmax(-1, dtype=torch.float32).to(query.dtype)
     attention = functional.dropout(attention, dropout, module.training)
     return (attention @ value).transpose(1, 2), attention if gives_attention else None
+
+
+def is_traced() -> bool:
+    """Tells whether what runs is compiled, exported or traced, and has to serve other sizes too."""
+    return torch.compiler.is_compiling() or torch.jit.is_tracing()
 
 
 def add_mask(scores: Tensor, attention_mask: Tensor | None) -> Tensor:

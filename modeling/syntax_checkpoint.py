@@ -15,6 +15,7 @@ class SyntaxCheckpointMixin(PreTrainedModel):
     auto_module: str
     auto_classes: dict[str, str]
     custom_pipeline: tuple[str, type] | None = None
+    _keys_to_ignore_on_load_unexpected = (r"structure_probe\.",)  # of a checkpoint trained with the structure loss
     accepts_loss_kwargs = False  # losses are means over a batch, and Trainer has to divide them when it accumulates
 
     def save_pretrained(self, *args, **kwargs):

@@ -32,6 +32,9 @@ from .modeling.modeling_syntax_mbert import (
     SyntaxMBertWithGATForTokenClassification,
     SyntaxMBertWithGATForTreeReconstruction,
 )
+from .modeling.pipeline_syntax_intent_and_slots import SyntaxIntentAndSlotsPipeline
+from .modeling.pipeline_syntax_question_answering import SyntaxQuestionAnsweringPipeline
+from .modeling.pipeline_syntax_translation import SyntaxTranslationPipeline
 from .parsers.catalogue import parser_path
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
 from .tokenization.tokenization_syntax_marian import SyntaxMarianTokenizer
@@ -52,6 +55,7 @@ __all__ = [
     "SyntaxBertForSequenceClassification",
     "SyntaxBertForTokenClassification",
     "SyntaxBertModel",
+    "SyntaxIntentAndSlotsPipeline",
     "SyntaxMBertConfig",
     "SyntaxMBertWithGAT",
     "SyntaxMBertWithGATForIntentAndSlots",
@@ -65,7 +69,9 @@ __all__ = [
     "SyntaxMarianMT",
     "SyntaxMarianModel",
     "SyntaxMarianTokenizer",
+    "SyntaxQuestionAnsweringPipeline",
     "SyntaxTokenizerFast",
+    "SyntaxTranslationPipeline",
     "UDPipeParser",
     "align_labels",
     "align_spans",

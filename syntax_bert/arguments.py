@@ -192,13 +192,10 @@ class ComparisonArguments:
     )
 
 
-def check_sequence_length(max_seq_length: int, config: PreTrainedConfig) -> None:
+def check_sequence_length(length: int, config: PreTrainedConfig, option: str = "--max_seq_length") -> None:
     """Checks that the longest sequence holds a wordpiece beside its special tokens, and fits into the model."""
-    if not 2 < max_seq_length <= config.max_position_embeddings:
-        raise ValueError(
-            f"--max_seq_length must be 3 to the model's {config.max_position_embeddings} positions, "
-            f"got {max_seq_length}"
-        )
+    if not 2 < length <= config.max_position_embeddings:
+        raise ValueError(f"{option} must be 3 to the model's {config.max_position_embeddings} positions, got {length}")
 
 
 def parse_arguments(*argument_classes: type, arguments: Sequence[str] | None = None) -> tuple:

@@ -4,12 +4,13 @@ import copy
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from transformers import MarianTokenizer
 from transformers.hf_argparser import HfArg
 
 from .arguments import SyntaxArguments
 from .modeling.configuration_syntax_marian import SyntaxMarianConfig
 from .modeling.modeling_syntax_marian import SyntaxMarianMT
+from .parsers import Parser
+from .parsers.catalogue import load_parser
 from .systems import PLAIN, describe_mechanisms, mechanisms, used_features
 from .tokenization.tokenization_syntax_marian import SyntaxMarianTokenizer
 from .training import load_model
@@ -68,43 +69,68 @@ class TranslationArguments(SyntaxArguments):
     model_name_or_path: str = HfArg(default="", help="Marian checkpoint to fine-tune; none with --train_tokenizer.")
     from_scratch: bool = HfArg(default=False, help="Take only the vocabulary of the checkpoint.")
     config_overrides: str | None = HfArg(
-        default=None, help="Sizes of a model from scratch: d_model=256,encoder_layers=3,..."
+        default=None,
+        help="Sizes of a model from scratch: d_model=256,encoder_layers=3,... Others are those of the papers' "
+        "Transformer: 512 wide, feed-forward 2,048, 6 + 6 layers, 8 heads.",
     )
+    source_lang: str = HfArg(
+        default="source",
+        help="Column of the source in JSON Lines or a data set, and its language: en. Default: English.",
+    )
+    target_lang: str = HfArg(default="target", help="Column of the target: de.")
     system_name: str | None = HfArg(default=None, help="Name of the system in tables and result files.")
+
+    def default_parser(self) -> Parser:
+        """Makes the parser of a plain checkpoint, that of the source's language."""
+        return load_parser("en" if self.source_lang == "source" else self.source_lang, self.parser_beam_size)
 
 
 def choose_translation_systems(
-    args: TranslationArguments, encoder_options: dict[str, Any], tokenizer: MarianTokenizer, compare_baseline: bool
+    args: TranslationArguments, encoder_options: dict[str, Any], compare_baseline: bool
 ) -> dict[str, SyntaxMarianConfig]:
     """Gives the configuration of the system by its name and, if asked for, that of plain Marian before it.
 
     Args:
         args: The checkpoint, or the sizes of a model from scratch.
         encoder_options: What the encoder makes of syntax.
-        tokenizer: The vocabulary of a model from scratch.
         compare_baseline: Whether plain Marian is wanted.
 
     Raises:
         ValueError: If options do not go together, or plain Marian would be compared with itself.
     """
     syntax = {**args.config_options(), **encoder_options}
-    config = make_config(args, syntax, tokenizer)
+    config = make_config(args, syntax)
     name = args.system_name or translation_system_name(config)
     if not compare_baseline:
         return {name: config}
     if "plain" in (name, translation_system_name(config)):
         raise ValueError("there is nothing to compare plain Marian with: give the other system syntax")
-    return {"plain": make_config(args, PLAIN, tokenizer), name: config}
+    return {"plain": make_config(args, PLAIN), name: config}
 
 
-def make_config(args: TranslationArguments, syntax: dict[str, Any], tokenizer: MarianTokenizer) -> SyntaxMarianConfig:
-    """Loads the configuration of a checkpoint, or makes one of the sizes asked for."""
+def make_config(args: TranslationArguments, syntax: dict[str, Any]) -> SyntaxMarianConfig:
+    """Loads the configuration of a checkpoint, or makes one of the sizes asked for.
+
+    Raises:
+        ValueError: If sizes are given for a checkpoint, or features that its encoder has no room for.
+    """
+    name = args.model_name_or_path
     if not args.from_scratch:
         if args.config_overrides is not None:
             raise ValueError(
                 "--config_overrides are for a model from scratch: add --from_scratch or --train_tokenizer"
             )
-        return SyntaxMarianConfig.from_pretrained(args.model_name_or_path, **syntax)
+        stored = SyntaxMarianConfig.from_pretrained(name)
+        wanted = copy.deepcopy(stored)
+        wanted.update(syntax)
+        if wanted.token_size != stored.token_size:
+            raise ValueError(
+                f"the encoder of {name} has token embeddings of width {stored.token_size}, and these features leave "
+                f"{wanted.token_size}: concatenated features can neither be added nor taken away; choose sum or "
+                "project, or --from_scratch"
+            )
+        return SyntaxMarianConfig.from_pretrained(name, **syntax)
+    tokenizer = SyntaxMarianTokenizer.from_pretrained(name, columns=())
     config = SyntaxMarianConfig(
         vocab_size=len(tokenizer),
         pad_token_id=tokenizer.pad_token_id,
@@ -128,10 +154,10 @@ def translation_system_name(config: SyntaxMarianConfig) -> str:
     return "-".join([*parts, *mechanisms(config)]) or "plain"
 
 
-def make_model(args: TranslationArguments, config: SyntaxMarianConfig, is_trained: bool) -> SyntaxMarianMT:
+def make_model(args: TranslationArguments, config: SyntaxMarianConfig) -> SyntaxMarianMT:
     """Loads the checkpoint with a configuration, or makes a model from scratch."""
     if not args.from_scratch:
-        return load_model(SyntaxMarianMT, args.model_name_or_path, config, is_trained)[0]
+        return load_model(SyntaxMarianMT, args.model_name_or_path, config, is_trained=True)[0]
     model = SyntaxMarianMT(copy.deepcopy(config))
     initialize_by_glorot(model)
     return model

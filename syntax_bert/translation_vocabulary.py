@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,16 +11,20 @@ from transformers import MarianTokenizer
 
 __all__ = ["train_marian_tokenizer"]
 
+CODE = re.compile(r"(>>.*?<<)?(.*)", re.DOTALL)
+
 
 def train_marian_tokenizer(
     texts: Iterable[str], folder: str | Path, vocab_size: int, model_max_length: int = 512
 ) -> MarianTokenizer:
     """Trains one Unigram model over sources and targets together, and saves a tokenizer with it.
 
+    Language codes such as `>>deu<<` at the beginning of texts become pieces of their own.
+
     Args:
         texts: Sources and targets.
         folder: Where the tokenizer is saved.
-        vocab_size: Number of ids, those of `</s>`, `<unk>` and `<pad>` among them.
+        vocab_size: Number of ids, those of `</s>`, `<unk>`, `<pad>` and the codes among them.
         model_max_length: Longest sequence in pieces.
 
     Raises:
@@ -28,11 +33,13 @@ def train_marian_tokenizer(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     model = io.BytesIO()
+    split = [match.groups() for text in texts if (match := CODE.fullmatch(text))]
+    codes = sorted({code for code, _ in split if code})
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(texts),
+            sentence_iterator=(text for _, text in split),
             model_writer=model,
-            vocab_size=vocab_size - 1,  # <pad> is Marian's
+            vocab_size=vocab_size - 1 - len(codes),  # these and <pad> are Marian's
             bos_id=-1,
             character_coverage=1.0,
             minloglevel=2,
@@ -41,7 +48,7 @@ def train_marian_tokenizer(
         raise ValueError(f"no vocabulary of {vocab_size} pieces can be trained on these texts: {error}") from error
     pieces = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     names = (pieces.id_to_piece(index) for index in range(pieces.get_piece_size()))
-    ordered = dict.fromkeys(["</s>", "<unk>", *names, "<pad>"])
+    ordered = dict.fromkeys(["</s>", "<unk>", *codes, *names, "<pad>"])
     (folder / "vocab.json").write_text(
         json.dumps({name: index for index, name in enumerate(ordered)}, ensure_ascii=False), encoding="utf-8"
     )

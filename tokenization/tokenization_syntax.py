@@ -154,7 +154,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         rows = self._columns(encoding, first_parses, second_parses, (firsts, seconds), are_words)
         if options.get("return_tensors") is not None:
             encoding.update(BatchEncoding(rows, tensor_type=options["return_tensors"]))
-        elif is_batched or options.get("return_overflowing_tokens"):
+        elif is_batched or isinstance(next(iter(encoding["input_ids"]), None), list):
             encoding.update(rows)
         else:
             encoding.update({column: values[0] for column, values in rows.items()})

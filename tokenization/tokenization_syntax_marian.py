@@ -1,5 +1,6 @@
 """Marian's tokenizer with syntax columns for the source (Sundararaman et al. 2021, https://arxiv.org/abs/1911.06156)."""
 
+import itertools
 from collections.abc import Sequence
 
 from transformers import MarianTokenizer
@@ -17,7 +18,8 @@ class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
     """A Marian tokenizer that adds syntax columns to sources; targets stay as they are.
 
     Pieces are those of the base tokenizer. The anchor of a tree is `</s>`; a language code such as `>>deu<<` at the
-    beginning of a source is outside the tree, hangs from the anchor, and is no part of the text of `parses=`.
+    beginning of a source is outside the tree, hangs from the anchor, and is no part of the text of `parses=`, nor is
+    the space that follows it.
 
     ```python
     tokenizer = SyntaxMarianTokenizer.from_pretrained("Helsinki-NLP/opus-mt-en-de", parser=parser_path("en"))
@@ -50,9 +52,17 @@ class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
 
     def _without_codes(self, text):
         if not isinstance(text, (list, tuple)):
-            return text if text is None else self.remove_language_code(text)[1]
-        words = [self.remove_language_code(word) for word in text]
+            return text if text is None else self._split_code(text)[1]
+        words = [self._split_code(word) for word in text]
         return [word for code, word in words if word or not code]
+
+    def _split_code(self, text: str) -> tuple[list[str], str]:
+        """Takes a language code, and the space that follows it, off a text."""
+        if not isinstance(text, str):
+            raise ValueError(f"a source must be a text, got {text!r}; ids alone have no syntax")
+        beginning = text if self.split_special_tokens else next(iter(self.tokens_trie.split(text)), "")
+        code, _ = self.remove_language_code(beginning)
+        return code, text[len(code[0]) :].lstrip() if code else text
 
     def _columns(self, encoding, first_parses, second_parses, texts, are_words: bool) -> dict[str, list[list[int]]]:
         """Makes the columns of every source of a batch."""
@@ -62,9 +72,10 @@ class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
         if self.sp_model_kwargs.get("enable_sampling"):
             raise ValueError("pieces that are sampled cannot be aligned: load the tokenizer without enable_sampling")
         all_ids = as_rows(encoding["input_ids"], len(sources))
-        masks = [[int(token != self.pad_token_id) for token in ids] for ids in all_ids]
         if "attention_mask" in encoding:
             masks = as_rows(encoding["attention_mask"], len(sources))
+        else:
+            masks = [self._padding_mask(ids) for ids in all_ids]
         rows: dict[str, list[list[int]]] = {column: [] for column in self.syntax_columns}
         for source, parse, ids, mask in zip(sources, first_parses, all_ids, masks, strict=True):
             spans: list[tuple[int, int]] = [NOWHERE] * len(ids)
@@ -75,6 +86,20 @@ class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
             for column, values in made.items():
                 rows[column].append(values)
         return rows
+
+    def _padding_mask(self, ids: Sequence[int]) -> list[int]:
+        """Tells padding, 0, from tokens, 1, among which a text may have some of padding too."""
+        at_left = self.padding_side == "left"
+        inward = ids if at_left else ids[::-1]
+        num_padding = next((index for index, token in enumerate(inward) if token != self.pad_token_id), len(ids))
+        mask = [0] * num_padding + [1] * (len(ids) - num_padding)
+        return mask if at_left else mask[::-1]
+
+    def _call_options(self, *args, **kwargs):
+        options = super()._call_options(*args, **kwargs)
+        if options.get("split_special_tokens", self.split_special_tokens) != self.split_special_tokens:
+            raise ValueError("split_special_tokens= belongs to from_pretrained, for all calls")
+        return options
 
     def _placed(self, spans: list[tuple[int, int]], ids: Sequence[int], mask: Sequence[int]):
         """Pairs positions of a sequence, which may be truncated, with the spans of the pieces there."""
@@ -89,25 +114,51 @@ class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
         spans: list[tuple[int, int]] = []
         first = 0
         for word in words:
-            code, rest = self.remove_language_code(word)
+            code, rest = self._split_code(word)
+            shift = first - (len(word) - len(rest))
+            placed = self._spans(word)[len(code) :]
             spans += [NOWHERE] * len(code)
-            spans += [(first + start, first + end) for start, end in self._spans(rest)]
+            spans += [(max(first, shift + start), max(first, shift + end)) for start, end in placed]
             first += len(rest) + 1 if rest or not code else 0
         return spans
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
-        """Gives the characters of the pieces of a text, added tokens among them."""
+        """Gives the characters of the pieces of a text, language codes and added tokens among them."""
         spans: list[tuple[int, int]] = []
-        end = 0
-        for part in [text] if self.split_special_tokens else self.tokens_trie.split(text):
-            first, end = end, end + len(part)
-            if part in self.added_tokens_encoder:
-                spans.append((first, end))
+        for place in filter(None, [range(len(text))] if self.split_special_tokens else self._parts(text)):
+            part = "".join(text[character] for character in place)
+            if part in self.added_tokens_encoder and not self.split_special_tokens:
+                spans.append((place[0], place[-1] + 1))
                 continue
-            code, rest = self.remove_language_code(part)  # as after any added token
+            code, rest = self.remove_language_code(part)
             offsets = self.spm_source.encode(rest, return_type="offset_mapping")["offsets"]
-            spans += [NOWHERE] * len(code) + [(end - len(rest) + i, end - len(rest) + j) for i, j in offsets]
+            length = len(part) - len(rest)
+            offsets = [(0, length)] * len(code) + [(length + start, length + end) for start, end in offsets]
+            places = [*place, place[-1] + 1]  # and the end
+            spans += [(places[start], places[end - 1] + 1 if end > start else places[start]) for start, end in offsets]
         return spans
+
+    def _parts(self, text: str) -> list[Sequence[int]]:
+        """Splits a text at added tokens as `PreTrainedTokenizer.tokenize` does, into the characters of each part."""
+        ends = list(itertools.accumulate(map(len, self.tokens_trie.split(text))))
+        parts: list[Sequence[int]] = [range(*pair) for pair in zip([0, *ends], ends, strict=False)]
+        is_space = [character.isspace() for character in text]
+        for index, part in enumerate(parts):
+            token = self.added_tokens_decoder.get(self.added_tokens_encoder.get("".join(text[i] for i in part), -1))
+            if token is None:
+                continue
+            left, right = (parts[i] if 0 <= i < len(parts) else () for i in (index - 1, index + 1))
+            if token.rstrip and right:
+                kept = next((i for i in range(len(right)) if not is_space[right[i]]), len(right))
+                right = parts[index + 1] = right[kept:]
+            if token.lstrip and left:
+                kept = next((i for i in range(len(left), 0, -1) if not is_space[left[i - 1]]), 0)
+                left = parts[index - 1] = left[:kept]
+            if token.single_word and left and text[left[-1]] != " ":
+                parts[index - 1], parts[index] = [*left, *part], ()
+            elif token.single_word and right and text[right[0]] != " ":
+                parts[index], parts[index + 1] = (), [*part, *right]
+        return parts
 
 
 def as_rows(values, num_rows: int) -> list[list[int]]:

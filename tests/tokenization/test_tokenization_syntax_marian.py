@@ -1,7 +1,7 @@
 import pickle
 
 import pytest
-from transformers import AutoTokenizer, DataCollatorForSeq2Seq, MarianTokenizer
+from transformers import AddedToken, AutoTokenizer, DataCollatorForSeq2Seq, MarianTokenizer
 
 from syntax_bert import SYNTAX_COLUMNS, Parse, SyntaxMarianTokenizer
 
@@ -76,6 +76,43 @@ def test_a_language_code_is_outside_the_tree(tokenizer):
         assert with_code[name][1:] == moved
 
 
+def test_given_parses_have_neither_the_code_nor_its_space(tokenizer):
+    parse = Parse("A dog", [0, 2], [1, 5], ["DET", "NOUN"], [0, 0], [1, -1], ["det", "root"])
+    for text in (">>deu<<A dog", ">>deu<< A dog", ">>deu<<  A dog"):
+        encoding = tokenizer(text, parses=parse)
+        assert [each for each in encoding["upos_ids"] if each > 1] == tokenizer("A dog", parses=parse)["upos_ids"][:-1]
+        assert_tree(encoding["head_positions"], len(encoding["input_ids"]) - 1)
+
+
+@pytest.mark.parametrize("text", [">>deu<<>>xyz<< A dog sees.", ">>a</s>b<< a dog", ">>deu<< a </s>>>xyz<< dog"])
+def test_what_looks_like_a_second_code_is_text(text, tokenizer):
+    encoding = tokenizer(text)
+    assert len(tokenizer._spans(text)) == len(encoding["input_ids"]) - 1
+    assert encoding["upos_ids"][-2] > 1
+    assert_tree(encoding["head_positions"], len(encoding["input_ids"]) - 1)
+
+
+@pytest.mark.parametrize("text", ["hotdog dog cat", "dogdog a dog.", "a dogcat dog", "  dog  dog cat sees"])
+@pytest.mark.parametrize("option", [{"single_word": True}, {"lstrip": True}, {"rstrip": True}, {}], ids=str)
+def test_added_tokens_are_found_as_the_base_tokenizer_finds_them(text, option, marian_checkpoint, english_parser):
+    made = SyntaxMarianTokenizer.from_pretrained(marian_checkpoint, parser=english_parser)
+    made.add_tokens([AddedToken("dog", normalized=False, **option)])
+    assert len(made._spans(text)) == len(made.tokenize(text))
+    assert_tree(made(text)["head_positions"], len(made(text)["input_ids"]) - 1)
+
+
+def test_padding_that_a_text_has_is_a_token(tokenizer):
+    text = "cats <pad> see dogs"
+    assert tokenizer(text, return_attention_mask=False)["upos_ids"] == tokenizer(text)["upos_ids"]
+    padded = tokenizer([text, TEXT * 2], padding=True, return_attention_mask=False)
+    assert padded["upos_ids"][0][: len(tokenizer(text)["upos_ids"])] == tokenizer(text)["upos_ids"]
+
+
+def test_overflow_of_one_text_leaves_all_columns_flat(tokenizer):
+    encoding = tokenizer(TEXT, truncation=True, max_length=5, return_overflowing_tokens=True)
+    assert all(isinstance(encoding[name][0], int) for name in ("input_ids", *SYNTAX_COLUMNS))
+
+
 def test_words_with_a_code(tokenizer):
     words = [">>deu<<", "The", "cats", "see", "you"]
     alone = tokenizer(words, is_split_into_words=True)
@@ -136,6 +173,10 @@ def test_it_is_saved_with_its_parser(tokenizer, tmp_path):
 def test_what_cannot_be_aligned_is_refused(tokenizer, marian_checkpoint, english_parser):
     with pytest.raises(ValueError, match="a source is one text, not a pair"):
         tokenizer("A cat.", "A dog.")
+    with pytest.raises(ValueError, match="split_special_tokens= belongs to from_pretrained"):
+        tokenizer("cats</s> see", split_special_tokens=True)
+    with pytest.raises(ValueError, match="a source must be a text, got 5"):
+        tokenizer([5, 6, 7])
     with pytest.raises(ValueError, match="has no parser"):
         SyntaxMarianTokenizer.from_pretrained(marian_checkpoint)("A cat.")
     sampled = SyntaxMarianTokenizer.from_pretrained(
