@@ -22,6 +22,7 @@ from syntax_bert import SyntaxMarianConfig, SyntaxMarianTokenizer
 from syntax_bert.arguments import (
     ComparisonArguments,
     GraphAttentionArguments,
+    asked_to_evaluate,
     check_sequence_length,
     parse_arguments,
     set_up_logging,
@@ -90,7 +91,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         Seq2SeqTrainingArguments, arguments=arguments,
     )  # fmt: skip
     set_up_logging(training_args)
-    if not any(getattr(training_args, name) for name in SPLITS.values()):
+    if not (training_args.do_train or training_args.do_predict or asked_to_evaluate(training_args)):
         training_args.do_train = training_args.do_eval = training_args.do_predict = True
     training_args.predict_with_generate = True
     training_args.generation_max_length = training_args.generation_max_length or data_args.max_length
@@ -123,7 +124,8 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         training_args,
         settings={
             "task": "translation",
-            **({} if model_args.from_scratch else describe_model(model_args.model_name_or_path)),
+            "from_scratch": model_args.from_scratch,
+            **({} if data_args.train_tokenizer else describe_model(model_args.model_name_or_path)),
             **{name: getattr(data_args, name) for name in IDENTIFYING},
             **{name: getattr(training_args, name) for name in ("generation_max_length", "generation_num_beams")},
             "data": {split: dataset_digest(rows) for split, rows in data.items()},

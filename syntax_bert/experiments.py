@@ -169,7 +169,7 @@ def describe_model(name_or_path: str) -> dict[str, Any]:
     folder = Path(name_or_path)
     if not folder.is_dir():
         return {"model": name_or_path}
-    kinds = ("*.safetensors", "*.bin", "config.json", "tokenizer*.json", "vocab.*")
+    kinds = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*.json", "vocab.*", "*.spm")
     files = sorted(file for kind in kinds for file in folder.glob(kind))
     return {"model": folder.name, "model_files": {file.name: file_digest(file) for file in files}}
 

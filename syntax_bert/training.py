@@ -1,7 +1,8 @@
 """One training run."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,8 @@ def train_and_evaluate(
         if args.save_strategy != "no":
             trainer.save_model()
     for prefix, dataset in evaluations.items():
-        evaluated = trainer.evaluate(dataset, metric_key_prefix=prefix)
+        with changed_arguments(args, dataloader_drop_last=False):  # which is meant for training
+            evaluated = trainer.evaluate(dataset, metric_key_prefix=prefix)
         trainer.log_metrics(prefix, evaluated)
         trainer.save_metrics(prefix, evaluated, combined=False)
         metrics |= evaluated
@@ -111,14 +113,25 @@ def predict(trainer: Trainer, dataset: Dataset, metric_key_prefix: str = "test")
         An array over the rows, or a tuple of them.
     """
     order = np.argsort([len(row) for row in dataset["input_ids"]], kind="stable")
-    strategy, trainer.args.train_sampling_strategy = trainer.args.train_sampling_strategy, "sequential"
-    try:
+    changes = {"train_sampling_strategy": "sequential", "dataloader_drop_last": False, "prediction_loss_only": False}
+    with changed_arguments(trainer.args, **changes):
         ignored = ["hidden_states", "attentions"]
         outputs = trainer.predict(dataset.select(order), ignored, metric_key_prefix).predictions
-    finally:
-        trainer.args.train_sampling_strategy = strategy
     back = np.argsort(order)
     return tuple(output[back] for output in outputs) if isinstance(outputs, tuple) else outputs[back]
+
+
+@contextmanager
+def changed_arguments(args: TrainingArguments, **changes) -> Iterator[None]:
+    """Changes arguments for a while."""
+    before = {name: getattr(args, name) for name in changes}
+    try:
+        for name, value in changes.items():
+            setattr(args, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(args, name, value)
 
 
 def set_syntax_learning_rate(optimizer: Optimizer, model: PreTrainedModel, learning_rate: float) -> None:

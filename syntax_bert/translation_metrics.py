@@ -75,8 +75,13 @@ def compare_translations(
     test = PairedTest(named, metrics, references=None, test_type="bs", n_samples=num_samples)
     _, results = test()
     rows: list[dict[str, Any]] = [{"system": name} for name in systems]
+    baseline = named[0][1]
     for metric in metrics:
         own: list[Any] = next(scores for name, scores in results.items() if name.lower().startswith(metric))
         for row, result in zip(rows, own, strict=True):
             row |= {metric: result.score, f"{metric}_interval": float(result.ci), f"{metric}_p": result.p_value}
+            if result.p_value is not None and list(systems[row["system"]]) == baseline:
+                row[f"{metric}_p"] = (
+                    1.0  # sacrebleu counts samples with a larger difference, and none is larger than 0
+                )
     return rows

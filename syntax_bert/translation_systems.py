@@ -4,6 +4,7 @@ import copy
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from transformers import MarianConfig
 from transformers.hf_argparser import HfArg
 
 from .arguments import SyntaxArguments
@@ -24,7 +25,10 @@ __all__ = [
     "make_model",
 ]
 
-
+NOT_DESCRIBED = (
+    "architectures", "auto_map", "custom_pipelines", "dtype", "id2label", "label2id", "model_type",
+    "transformers_version",
+)  # fmt: skip
 BASE_SIZES: dict[str, Any] = {  # of the papers' Transformer
     "d_model": 512,
     "encoder_layers": 6,
@@ -105,7 +109,7 @@ def choose_translation_systems(
         return {name: config}
     if "plain" in (name, translation_system_name(config)):
         raise ValueError("there is nothing to compare plain Marian with: give the other system syntax")
-    return {"plain": make_config(args, PLAIN), name: config}
+    return {"plain": make_config(args, {**PLAIN, "feature_sizes": None}), name: config}
 
 
 def make_config(args: TranslationArguments, syntax: dict[str, Any]) -> SyntaxMarianConfig:
@@ -131,8 +135,10 @@ def make_config(args: TranslationArguments, syntax: dict[str, Any]) -> SyntaxMar
             )
         return SyntaxMarianConfig.from_pretrained(name, **syntax)
     tokenizer = SyntaxMarianTokenizer.from_pretrained(name, columns=())
+    has_two = tokenizer.separate_vocabs
     config = SyntaxMarianConfig(
         vocab_size=len(tokenizer),
+        decoder_vocab_size=len(tokenizer.target_encoder) if has_two else None,
         pad_token_id=tokenizer.pad_token_id,
         decoder_start_token_id=tokenizer.pad_token_id,
         eos_token_id=tokenizer.eos_token_id,
@@ -142,7 +148,7 @@ def make_config(args: TranslationArguments, syntax: dict[str, Any]) -> SyntaxMar
     if args.config_overrides is not None:
         config.update_from_string(args.config_overrides)
     config.update(syntax)
-    config.share_encoder_decoder_embeddings = not config.feature_combination.startswith("concat")
+    config.share_encoder_decoder_embeddings = not (has_two or config.feature_combination.startswith("concat"))
     config.validate()
     return config
 
@@ -165,7 +171,6 @@ def make_model(args: TranslationArguments, config: SyntaxMarianConfig) -> Syntax
 
 def describe_translation(config: SyntaxMarianConfig) -> dict[str, Any]:
     """Gives the fields by which systems differ; none without effect."""
-    names = ["d_model", "encoder_layers", "decoder_layers", "encoder_ffn_dim", "decoder_ffn_dim", "dropout"]
-    names += ["encoder_attention_heads", "decoder_attention_heads", "vocab_size"]
+    names = [name for name in MarianConfig().to_dict() if name not in NOT_DESCRIBED]
     names += ["feature_combination", "feature_size", "feature_sizes"] if config.syntax_features else []
     return {name: getattr(config, name) for name in names} | describe_mechanisms(config)

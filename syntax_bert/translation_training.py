@@ -19,9 +19,14 @@ class TokenBatchSampler(Sampler[list[int]]):
         lengths: Tokens of each example, the larger of source and target.
         tokens_per_batch: Most tokens of a batch, on either side; a longer example is a batch by itself.
         seed: Of the order.
+
+    Raises:
+        ValueError: If a batch is to have no tokens.
     """
 
     def __init__(self, lengths: list[int], tokens_per_batch: int, seed: int):
+        if tokens_per_batch < 1:
+            raise ValueError(f"--tokens_per_batch must be at least 1, got {tokens_per_batch}")
         self.seed, self.epoch = seed, 0
         generator = torch.Generator().manual_seed(seed)
         order = torch.randperm(len(lengths), generator=generator).tolist()
@@ -63,7 +68,8 @@ class TokenBatchTrainer(Seq2SeqTrainer):
             return super().get_train_dataloader()
         dataset = self._remove_unused_columns(self.train_dataset, description="training")
         lengths = [max(map(len, pair)) for pair in zip(dataset["input_ids"], dataset["labels"], strict=True)]
-        sampler = TokenBatchSampler(lengths, self.tokens_per_batch, self.args.data_seed or self.args.seed)
+        seed = self.args.seed if self.args.data_seed is None else self.args.data_seed
+        sampler = TokenBatchSampler(lengths, self.tokens_per_batch, seed)
         loader = DataLoader(
             dataset,
             batch_sampler=sampler,

@@ -98,15 +98,17 @@ def test_comparison_with_plain_marian(run, tmp_path, capsys):
     scores = run(**settings)
     assert {name: list(by_seed) for name, by_seed in scores.items()} == {"plain": [1, 2], "additive": [1, 2]}
     rows = json.loads((tmp_path / "out" / "bootstrap.json").read_text())
-    assert [row["system"] for row in rows] == ["plain", "additive"]
+    assert [(row["seed"], row["system"]) for row in rows] == [(s, name) for s in (1, 2) for name in scores]
     printed = capsys.readouterr().out
     assert "| plain | 2 |" in printed
     assert "bleu_p" in printed
     assert run(**settings) == scores
     result = json.loads((tmp_path / "out" / "results" / "translation-plain-0.01-seed1.json").read_text())
     assert (result["distance_scaling"], result["d_model"], "parser" in result) == ("none", 32, False)
-    with pytest.raises(ValueError, match=r"run with other settings .*num_scaled_heads"):
-        run(**settings, num_scaled_heads=1)
+    overrides = {"config_overrides": f"{SIZES},activation_function=gelu"}
+    for changed in ({"num_scaled_heads": 1}, {"generation_max_length": 5}, overrides):
+        with pytest.raises(ValueError, match="run with other settings"):
+            run(**{**settings, **changed})
 
 
 def test_graph_attention_with_its_structure_loss(run, tmp_path):
@@ -126,6 +128,54 @@ def test_a_checkpoint_keeps_its_own_parser(run, marian_checkpoint, tmp_path):
     file.write_text(json.dumps(saved | {"syntax": saved["syntax"] | {"parser": None}}))
     with pytest.raises(ValueError, match="carries no parser: name one by --parser"):
         run("third", **again)
+
+
+def test_a_model_keeps_the_options_that_it_was_measured_with(run, tmp_path):
+    run(save_strategy="epoch", generation_max_length=11, generation_num_beams=3, eval_strategy="epoch")
+    options = json.loads((tmp_path / "out" / "generation_config.json").read_text())
+    assert (options["max_length"], options["num_beams"]) == (11, 3)
+
+
+def test_a_saved_model_is_only_evaluated_and_translates(run, tmp_path):
+    trained = run(save_strategy="epoch")
+    saved = {"model_name_or_path": tmp_path / "out", "train_file": None}
+    (scores,) = run("again", **saved, do_predict=True, validation_file=None).values()
+    assert scores == next(iter(trained.values()))
+    assert (tmp_path / "again" / "test.txt").read_text() == (tmp_path / "out" / "test.txt").read_text()
+    assert list(run("third", **saved, do_eval=True, test_file=None)) == ["upos-sum"]
+    assert (tmp_path / "third" / "eval_results.json").exists()
+    with pytest.raises(ValueError, match="a model from scratch is trained first: add --do_train"):
+        run("fourth", do_eval=True)
+
+
+def test_language_codes_are_pieces(run, write, tmp_path):
+    texts = [f">>{code}<< {source}" for source in SOURCES for code in ("deu", "fra")]
+    files = [write("codes.en", "\n".join(texts)), write("codes.xx", "\n".join(2 * TARGETS))]
+    run(train_file=files, save_strategy="epoch", train_tokenizer=35)
+    tokenizer = SyntaxMarianTokenizer.from_pretrained(tmp_path / "out")
+    assert tokenizer.supported_language_codes == [">>deu<<", ">>fra<<"]
+    codes = [tokenizer(text)["input_ids"][0] for text in texts[:2]]
+    assert len({tokenizer.unk_token_id, *codes}) == 3
+
+
+def test_a_source_is_parsed_in_its_own_language(run, write):
+    file = write(
+        "pairs.jsonl", [{"de": target, "en": source} for source, target in zip(SOURCES, TARGETS, strict=True)]
+    )
+    data = {f"{split}_file": file for split in ("train", "validation", "test")}
+    assert list(run(**data, source_lang="en", target_lang="de")) == ["upos-sum"]
+    with pytest.raises(ValueError, match="'de'"):
+        run("other", **data, source_lang="de", target_lang="en")
+
+
+def test_concatenated_features_stay_with_their_checkpoint(run, tmp_path):
+    concat = {"feature_combination": "concat", "feature_size": 4}
+    run(save_strategy="epoch", **concat)
+    saved = {"model_name_or_path": tmp_path / "out"}
+    for changed in ({"compare_baseline": True}, {"syntax_features": ["none"]}, {"feature_combination": "sum"}):
+        with pytest.raises(ValueError, match=r"width 28, and these features leave 32: .* or --from_scratch"):
+            run("other", **saved, **changed)
+    assert list(run("again", **saved)) == ["upos-concat"]
 
 
 def test_a_checkpoint_is_fine_tuned(run, marian_checkpoint, tmp_path):
@@ -150,6 +200,8 @@ def test_a_checkpoint_is_fine_tuned(run, marian_checkpoint, tmp_path):
         ({"train_tokenizer": 4000}, "no vocabulary of 4000 pieces can be trained"),
         ({"compare_baseline": True, "syntax_features": ["none"]}, "nothing to compare plain Marian with"),
         ({"feature_combination": "concat", "feature_size": 32}, "leave 0 of d_model=32"),
+        ({"max_length": 65}, "--max_length must be 3 to the model's 64 positions, got 65"),
+        ({"generation_max_length": 2}, "--generation_max_length must be 3 to"),
     ],
 )
 def test_bad_settings(run, settings, message):

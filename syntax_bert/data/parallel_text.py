@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from datasets import Dataset, Features, Value, load_dataset
 
@@ -42,11 +43,10 @@ def load_parallel_text(files: Sequence[StrPath], source: str = "source", target:
 def load_parallel_text_from_hub(name: str, config: str | None, split: str, source: str, target: str) -> Dataset:
     """Loads pairs from a data set of the Hub, with columns of the two languages, or a column "translation" of both."""
     dataset = load_dataset(name, config, split=split)
-    rows = dataset["translation"] if "translation" in dataset.column_names else dataset
-    missing = [column for column in (source, target) if column not in rows[0]]
-    if missing:
-        raise ValueError(f"{name} has no column {missing[0]!r}; it has {list(rows[0])}")
-    columns = {"source": [row[source] for row in rows], "target": [row[target] for row in rows]}
+    columns: dict[str, list[str]] = {"source": [], "target": []}
+    for number, row in enumerate(dataset, start=1):
+        for column, text in zip(columns, texts_of_row(row, source, target, f"{name}, row {number}"), strict=True):
+            columns[column].append(text)
     return Dataset.from_dict(columns, features=FEATURES)
 
 
@@ -58,7 +58,7 @@ def read_aligned_lines(source_file: StrPath, target_file: StrPath) -> Iterator[t
             f"{source_file} has {len(sources)} lines and {target_file} {len(targets)}: they are not aligned"
         )
     for number, (source, target) in enumerate(zip(sources, targets, strict=True), start=1):
-        yield check_text(source, source_file, number), check_text(target, target_file, number)
+        yield check_text(source, f"{source_file}:{number}"), check_text(target, f"{target_file}:{number}")
 
 
 def read_json_pairs(file: StrPath, source: str, target: str) -> Iterator[tuple[str, str]]:
@@ -70,17 +70,23 @@ def read_json_pairs(file: StrPath, source: str, target: str) -> Iterator[tuple[s
             row = json.loads(line)
         except ValueError as error:
             raise ValueError(f"{file}:{number}: this is no JSON object: {error}") from error
-        row = row.get("translation", row) if isinstance(row, dict) else {}
-        for column in (source, target):
-            if not isinstance(row.get(column), str):
-                raise ValueError(f"{file}:{number}: there is no text {column!r}; the row has {list(row)}")
-        yield check_text(row[source], file, number), check_text(row[target], file, number)
+        yield texts_of_row(row, source, target, f"{file}:{number}")
 
 
-def check_text(text: str, file: StrPath, number: int) -> str:
+def texts_of_row(row: Any, source: str, target: str, place: str) -> tuple[str, str]:
+    """Picks the two texts out of a row, or out of its column "translation" if that has both."""
+    inner = row.get("translation") if isinstance(row, dict) else None
+    row = inner if isinstance(inner, dict) else row
+    for column in (source, target):
+        if not isinstance(row, dict) or not isinstance(row.get(column), str):
+            raise ValueError(f"{place}: there is no text {column!r}; the row is {row!r:.200}")
+    return check_text(row[source], place), check_text(row[target], place)
+
+
+def check_text(text: str, place: str) -> str:
     """Refuses a text that is empty or cannot be encoded."""
     if not text.strip():
-        raise ValueError(f"{file}:{number}: the text is empty; leave the pair out of both sides")
+        raise ValueError(f"{place}: the text is empty; leave the pair out of both sides")
     if (surrogate := find_surrogate(text)) is not None:
-        raise ValueError(f"{file}:{number}: there is a lone surrogate at character {surrogate}; remove it")
+        raise ValueError(f"{place}: there is a lone surrogate at character {surrogate}; remove it")
     return text

@@ -47,6 +47,12 @@ def test_padding_is_far_from_everything_and_changes_nothing(left, right):
     assert outside.isinf().all()
 
 
+def test_a_root_without_special_tokens_is_near_its_children():
+    columns = {name: values[:, :-1].clone() for name, values in COLUMNS.items()}
+    columns["head_positions"][0, 4] = 4  # the root is its own head
+    assert word_distances(columns, 16)[0].tolist() == [row[:-1] for row in DISTANCES[:-1]]
+
+
 def test_words_of_other_sentences_are_infinitely_far():
     columns = {"upos_ids": torch.tensor([[9, 17, 9, 17, 1]]), "subword_ids": torch.tensor([[4, 4, 4, 4, 0]])}
     distances = word_distances({**columns, "head_positions": torch.tensor([[1, 4, 3, 4, 4]])}, 64)[0]

@@ -299,7 +299,7 @@ def test_sparsing_is_for_training(kind, sparsing, load, batch):
     [
         ({"scaling_sigma": 0.0}, "scaling_sigma must be above 0"),
         ({"scaling_sparsing": "random"}, "scaling_sparsing needs distance_scaling"),
-        ({"distance_scaling": "parent", "scaling_sparsing": "wink"}, '"parent" scaling takes "random"'),
+        ({"distance_scaling": "parent", "scaling_sparsing": "wink"}, "'parent' scaling takes scaling_sparsing"),
         ({"distance_scaling": "dependency", "num_scaled_heads": 5}, "num_scaled_heads must be 1 to"),
         ({"distance_scaling": "dependency", "scaled_layers": [2]}, "scaled_layers must be different layers 0 to 1"),
         ({"sparsing_prob": 1.0}, "sparsing_prob must be at least 0 and below 1"),

@@ -11,6 +11,7 @@ from syntax_bert import (
     SyntaxMarianModel,
     SyntaxMarianMT,
     SyntaxMarianTokenizer,
+    SyntaxTranslationPipeline,
 )
 
 TEXTS = ["The unhappy dogs see a river.", "Who sees the cats?"]
@@ -163,6 +164,25 @@ def test_gradient_checkpointing_gives_the_same_gradients(load, batch):
     torch.testing.assert_close(*gradients)
 
 
+@pytest.mark.parametrize("options", [*SCALINGS, GRAPH_ATTENTION], ids=str)
+def test_the_encoder_is_exported_and_traced_for_any_batch(options, load, batch, tokenizer):
+    encoder = load(**options).model.encoder.requires_grad_(False)
+    names = ["input_ids", "attention_mask", *encoder.config.syntax_columns]
+    inputs = {name: batch[name] for name in names}
+    other = tokenizer([*TEXTS, "A dog."], padding=True, return_tensors="pt")
+    other = {name: other[name] for name in names}
+    size = torch.export.Dim("size", min=1, max=64)
+    shapes = {name: {0: size} for name in names}
+    with torch.no_grad():
+        expected = encoder(**other).last_hidden_state
+        exported = torch.export.export(encoder, (), inputs, dynamic_shapes=shapes).module()
+        torch.testing.assert_close(exported(**other).last_hidden_state, expected, rtol=1e-4, atol=1e-5)
+        traced = torch.jit.trace(
+            lambda *values: encoder(**dict(zip(names, values, strict=True))).last_hidden_state, tuple(inputs.values())
+        )
+        torch.testing.assert_close(traced(*other.values()), expected, rtol=1e-4, atol=1e-5)
+
+
 def test_embeddings_are_tied_as_they_should_be(load):
     shared = load()
     assert shared.lm_head.weight is shared.model.encoder.embed_tokens.weight
@@ -194,17 +214,38 @@ print(json.dumps(translate(json.loads(sys.argv[2]), batch_size=2, max_new_tokens
     (line,) = run_without_package(code, str(tmp_path / "checkpoint"), json.dumps(TEXTS))
     expected = model.generate(**tokenizer(TEXTS, padding=True, return_tensors="pt"), max_new_tokens=5)
     texts = tokenizer.batch_decode(expected, skip_special_tokens=True)
-    assert json.loads(line) == [[{"translation_text": text}] for text in texts]
+    assert json.loads(line) == [{"translation_text": text} for text in texts]
+
+
+def test_the_pipeline_takes_what_generate_takes(load, tokenizer):
+    model = load(distance_scaling="dependency")
+    pipe = SyntaxTranslationPipeline(model=model, tokenizer=tokenizer, max_new_tokens=3, num_beams=2)
+    inputs = tokenizer(TEXTS[0], return_tensors="pt")
+    (expected,) = tokenizer.batch_decode(
+        model.generate(**inputs, max_new_tokens=3, num_beams=2), skip_special_tokens=True
+    )
+    assert pipe(TEXTS[0]) == [{"translation_text": expected}]
+    several = {"num_beams": 4, "num_return_sequences": 2, "return_dict_in_generate": True}
+    alone = [pipe(text, **several) for text in TEXTS]
+    assert [len(each) for each in alone] == [2, 2]
+    assert pipe(TEXTS, batch_size=2, **several) == alone
+    assert pipe(TEXTS[0] * 20, truncation=True) == pipe(TEXTS[0] * 20, truncation=True, batch_size=2)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"feature_combination": "concat"}, "set share_encoder_decoder_embeddings=False"),
+        (
+            {"feature_combination": "concat"},
+            "is for a new model: make one with share_encoder_decoder_embeddings=False",
+        ),
         ({"feature_combination": "concat", "feature_size": 32}, "leave 0 of d_model=32 for tokens"),
         ({"feature_combination": "project", "feature_size": 0}, "features of widths"),
         ({"feature_sizes": [1, 2]}, "must be one for each"),
         ({"scaled_layers": [2], "distance_scaling": "dependency"}, "must be different layers 0 to 1"),
+        ({"distance_scaling": "additive", "scaling_sparsing": "random"}, "'additive' scaling takes scaling_sparsing"),
+        ({"distance_scaling": "dependency", "is_decoder": True}, "cannot change a decoder"),
+        ({"scaling_sigma": float("nan")}, "scaling_sigma must be above 0, got nan"),
     ],
 )
 def test_bad_configurations(options, message):

@@ -26,7 +26,9 @@ def test_json_lines(write, is_nested):
         ({"a.en": "one\ntwo\n", "a.de": "eins\n"}, r"a\.en has 2 lines and .*a\.de 1: they are not aligned"),
         ({"a.en": "one\n\n", "a.de": "eins\nzwei\n"}, r"a\.en:2: the text is empty"),
         ({"a.en": "", "a.de": ""}, "there are no pairs"),
-        ({"a.jsonl": '{"source": "a"}\n'}, r"a\.jsonl:1: there is no text 'target'; the row has \['source'\]"),
+        ({"a.jsonl": '{"source": "a"}\n'}, r"a\.jsonl:1: there is no text 'target'; the row is \{'source': 'a'\}"),
+        ({"a.jsonl": '{"translation": "x"}\n'}, r"a\.jsonl:1: there is no text 'source'; the row is"),
+        ({"a.jsonl": '{"translation": null}\n'}, r"a\.jsonl:1: there is no text 'source'"),
         ({"a.jsonl": "[]\n"}, r"a\.jsonl:1: there is no text 'source'"),
         ({"a.jsonl": '{"source": \n'}, r"a\.jsonl:1: this is no JSON object"),
         (
@@ -55,5 +57,15 @@ def test_hub_data(monkeypatch):
         parallel_text, "load_dataset", lambda *args, **kwargs: Dataset.from_list(json.loads(json.dumps(rows)))
     )
     assert load_parallel_text_from_hub("some/set", None, "train", "en", "de").to_list() == PAIRS
-    with pytest.raises(ValueError, match="some/set has no column 'fr'"):
+    with pytest.raises(ValueError, match="some/set, row 1: there is no text 'fr'"):
         load_parallel_text_from_hub("some/set", None, "train", "en", "fr")
+    rows[1]["translation"]["de"] = " "
+    with pytest.raises(ValueError, match="some/set, row 2: the text is empty"):
+        load_parallel_text_from_hub("some/set", None, "train", "en", "de")
+
+
+def test_a_column_may_be_called_translation(write):
+    file = write("a.jsonl", [{"text": "A cat.", "translation": "Eine Katze."}])
+    assert load_parallel_text([file], "text", "translation").to_list() == [
+        {"source": "A cat.", "target": "Eine Katze."}
+    ]

@@ -13,14 +13,26 @@ TEXTS = ["The cat sleeps.", "I see.", "Who is the cat that sees the river, and a
 def test_predictions_are_in_the_order_of_the_rows(strategy, plain_checkpoint, syntax_tokenizer, tmp_path):
     model = SyntaxMBertWithGATForSequenceClassification.from_pretrained(plain_checkpoint).eval()
     args = TrainingArguments(
-        tmp_path, train_sampling_strategy=strategy, per_device_eval_batch_size=2, use_cpu=True, report_to=[]
-    )
+        tmp_path, train_sampling_strategy=strategy, per_device_eval_batch_size=3, use_cpu=True, report_to=[],
+        dataloader_drop_last=True, prediction_loss_only=True,
+    )  # fmt: skip
     trainer = Trainer(model, args, processing_class=syntax_tokenizer)
     outputs = predict(trainer, Dataset.from_dict(dict(syntax_tokenizer(TEXTS))))
     with torch.no_grad():
         expected = model(**syntax_tokenizer(TEXTS, padding=True, return_tensors="pt")).logits
     torch.testing.assert_close(torch.tensor(outputs), expected, rtol=1e-4, atol=1e-5)
-    assert args.train_sampling_strategy == strategy
+    assert (args.train_sampling_strategy, args.dataloader_drop_last) == (strategy, True)
+
+
+def test_evaluation_is_on_all_rows(plain_checkpoint, syntax_tokenizer, tmp_path):
+    model = SyntaxMBertWithGATForSequenceClassification.from_pretrained(plain_checkpoint)
+    args = TrainingArguments(
+        tmp_path, dataloader_drop_last=True, per_device_eval_batch_size=3, use_cpu=True, report_to=[]
+    )
+    rows = Dataset.from_dict({**syntax_tokenizer(TEXTS), "labels": [0, 1, 1, 0]})
+    count = lambda outputs: {"rows": len(outputs.predictions)}
+    metrics = train_and_evaluate(model, args, None, {"eval": rows}, syntax_tokenizer, compute_metrics=count)[1]
+    assert metrics["eval_rows"] == 4
 
 
 def test_syntax_weights_have_a_learning_rate_of_their_own(plain_checkpoint, tmp_path):

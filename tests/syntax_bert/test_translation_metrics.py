@@ -1,6 +1,14 @@
+import numpy as np
+import pytest
 import sacrebleu
+from transformers import EvalPrediction
 
-from syntax_bert.translation_metrics import compare_translations, scores_by_length, translation_scores
+from syntax_bert.translation_metrics import (
+    compare_translations,
+    metrics_of_generated,
+    scores_by_length,
+    translation_scores,
+)
 
 REFERENCES = ["the cat sleeps on the mat today", "a dog sees the river and runs", "we see you there now friends"] * 8
 GOOD = ["the cat sleeps on a mat today", "a dog sees the river and runs", "we see you here now friends"] * 8
@@ -30,3 +38,18 @@ def test_systems_are_compared_by_paired_bootstrap():
     assert better["bleu_p"] < 0.05 < even["bleu_p"]
     assert better["chrf"] == translation_scores(GOOD, REFERENCES)["chrf"]
     assert 0 < better["bleu_interval"] < better["bleu"]
+    _, same = compare_translations({"plain": mixed, "same": tuple(mixed)}, REFERENCES, 50)
+    assert same["bleu_p"] == same["chrf_p"] == 1
+
+
+def test_what_is_generated_is_measured_against_the_labels():
+    class Tokenizer:
+        pad_token_id = 9
+
+        def batch_decode(self, ids, skip_special_tokens):
+            return [" ".join(f"w{number}" for number in row if number != 9) for row in ids.tolist()]
+
+    predictions = np.array([[1, 2, 3, 4, 5, 9], [1, 2, 2, 2, 4, 4]])
+    labels = np.array([[1, 2, 3, 4, 5, -100], [1, 2, 2, 2, 4, 4]])
+    metrics = metrics_of_generated(Tokenizer())(EvalPrediction(predictions, labels))
+    assert metrics == {"bleu": pytest.approx(100), "chrf": pytest.approx(100)}

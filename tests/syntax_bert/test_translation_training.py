@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from syntax_bert import SyntaxMarianConfig, SyntaxMarianMT
@@ -19,6 +20,8 @@ def test_batches_have_at_most_so_many_tokens_and_every_example_once():
     assert len(sampler) == len(first)
     sampler.set_epoch(0)
     assert list(sampler) == first == list(TokenBatchSampler([*lengths, 300], 120, seed=1))
+    with pytest.raises(ValueError, match="--tokens_per_batch must be at least 1, got 0"):
+        TokenBatchSampler(lengths, 0, seed=1)
 
 
 def test_glorot():
