@@ -193,7 +193,7 @@ def translation_runs(args: ExperimentArguments) -> Iterator[dict[str, Any]]:
 
 
 def compare_by_bootstrap(args: ExperimentArguments) -> None:
-    """Compares all translations with the baseline's, by share of the data and seed."""
+    """Compares the translations that are there with the baseline's, by share of the data and seed."""
     references = (args.data_dir / "test_2016_flickr.de").read_text(encoding="utf-8").split("\n")[:-1]
     for fraction, seed in itertools.product(args.fractions, args.seeds or [1, 2]):
         folder = args.output_dir / "translation" / f"{fraction:g}"
@@ -201,8 +201,12 @@ def compare_by_bootstrap(args: ExperimentArguments) -> None:
         texts = {
             name: file.read_text(encoding="utf-8").split("\n")[:-1] for name, file in files.items() if file.exists()
         }
-        rows = compare_translations(texts, references)
-        save_json(args.results_dir / "translation-bootstrap" / f"{fraction:g}-seed{seed}.json", rows)
+        if "plain" not in texts or len(texts) < 2:
+            continue
+        rows = {row["system"]: row for row in compare_translations(texts, references)}
+        path = args.results_dir / "translation-bootstrap" / f"{fraction:g}-seed{seed}.json"
+        before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+        save_json(path, list({**{row["system"]: row for row in before}, **rows}.values()))
 
 
 def run(script: str, settings: dict[str, Any]) -> None:
