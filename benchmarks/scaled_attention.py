@@ -19,6 +19,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from syntax_bert import SyntaxMarianConfig, SyntaxMarianMT
 from syntax_bert.modeling.score_changes import ScoreChange, attend, flex_attend
+from syntax_bert.translation_systems import BASE_SIZES
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 NUM_HEADS, HEAD_SIZE, NUM_TOKENS, VOCAB_SIZE = 8, 64, 4096, 8000
@@ -84,13 +85,7 @@ def training_times(batch_size: int, length: int, repeats: int) -> dict[str, floa
         "vocab_size": VOCAB_SIZE,
         "pad_token_id": VOCAB_SIZE - 1,
         "decoder_start_token_id": VOCAB_SIZE - 1,
-        "d_model": 512,
-        "encoder_layers": 6,
-        "decoder_layers": 6,
-        "encoder_attention_heads": 8,
-        "decoder_attention_heads": 8,
-        "encoder_ffn_dim": 2048,
-        "decoder_ffn_dim": 2048,
+        **BASE_SIZES,
     }
     options = {
         "syntax_features": ["upos", "casing", "subword"],

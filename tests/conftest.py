@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -126,6 +127,12 @@ def no_parses(monkeypatch):
 
     monkeypatch.setattr(UDPipeParser, "parse", parse)
     monkeypatch.setattr(UDPipeParser, "parse_words", parse)
+
+
+@pytest.fixture
+def only_warnings(caplog):
+    """Logs warnings and errors, whatever level another test has set."""
+    caplog.set_level(logging.WARNING, logger="syntax_bert")
 
 
 @pytest.fixture
