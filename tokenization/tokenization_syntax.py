@@ -11,6 +11,7 @@ from transformers.configuration_utils import PreTrainedConfig
 from transformers.utils import logging
 
 from .parser_files import hub_options, parser_files, save_parsers
+from .udpipe_models import file_digest
 from .udpipe_parser import UDPipeParser
 from .universal_dependencies import (
     COLUMN_SIZES,
@@ -43,8 +44,8 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
     - `languages`, `languages_pair`: language code of all texts, or one for each; `languages_pair` is `languages` if
       not given.
 
-    The settings (`parser` file names, `columns`, `beam_size`, `language`) live in `init_kwargs["syntax"]` and so in
-    tokenizer_config.json; the parser files lie beside it.
+    The settings (`parser` file names, their `sha256`, `columns`, `beam_size`, `language`) live in
+    `init_kwargs["syntax"]` and so in tokenizer_config.json; the parser files lie beside it.
     """
 
     _auto_class = "AutoTokenizer"
@@ -94,9 +95,11 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
         self._parser = parser
         for volatile in ("is_local", "local_files_only"):  # how it was loaded is not part of it, nor of its hash
             self.init_kwargs.pop(volatile, None)
-        files = {language: name for language, name, _ in parser_files(self._parser)}
+        files = parser_files(self._parser)
+        names = {language: name for language, name, _ in files}
         self.init_kwargs["syntax"] = {
-            "parser": files.get(None, files) or None,
+            "parser": names.get(None, names) or None,
+            "sha256": {name: file_digest(path) for _, name, path in files} or None,
             "columns": None if columns is None else list(columns),
             "beam_size": self._parser.beam_size if files else None,
             "language": language,
@@ -265,7 +268,7 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
 
     def _save_pretrained(self, save_directory, file_names, *args, **kwargs):
         file_names = super()._save_pretrained(save_directory, file_names, *args, **kwargs)
-        return file_names + save_parsers(self._parser, save_directory)
+        return file_names + save_parsers(self._parser, self.init_kwargs.get("syntax", {}).get("sha256"), save_directory)
 
 
 def model_config(name_or_path: str, kwargs: Mapping[str, Any]) -> dict:

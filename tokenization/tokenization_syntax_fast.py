@@ -66,7 +66,7 @@ class SyntaxTokenizerFast(SyntaxTokenizerMixin, PreTrainedTokenizerFast):
         saved: Mapping[str, Any] = {}
         if "syntax" in settings or settings.get("tokenizer_class") == cls.__name__:
             tokenizer, saved = cls._reload(name, settings, *init_inputs, **kwargs)
-            parser = saved_parser(saved.get("parser"), name, kwargs) if parser is None else parser
+            parser = saved_parser(saved, name, kwargs) if parser is None else parser
         else:
             if "syntax_columns" in config:  # by the config of a syntax model AutoTokenizer would come back here
                 kwargs = {**kwargs, "config": BertConfig()}

@@ -42,7 +42,7 @@ class SyntaxMarianTokenizer(SyntaxTokenizerMixin, MarianTokenizer):
         name = str(pretrained_model_name_or_path)
         tokenizer = super().from_pretrained(name, *init_inputs, **kwargs)
         saved = tokenizer.init_kwargs.get("syntax") or {}
-        parser = saved_parser(saved.get("parser"), name, kwargs) if parser is None else parser
+        parser = saved_parser(saved, name, kwargs) if parser is None else parser
         tokenizer._set_saved_syntax(saved, parser, columns, beam_size, language, model_config(name, kwargs))
         return tokenizer
 

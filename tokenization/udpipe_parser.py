@@ -1,57 +1,16 @@
 """UDPipe 1 (Straka and Straková 2017, https://aclanthology.org/K17-3009) as the default parser."""
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any
 
+from .udpipe_models import file_digest, load_model, udpipe
 from .universal_dependencies import Parse, refuse_surrogates
-
-try:
-    from ufal import udpipe
-except ImportError:  # a tokenizer that is only given parses works without it
-    udpipe = None
 
 __all__ = ["UDPipeParser"]
 
 # UDPipe ends a text at NUL and takes these other white spaces for letters
 SPACES = dict.fromkeys([0, 0x0B, 0x0C, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029], " ")
-MODELS: dict[str, Any] = {}  # of this process, by the digest of the file: copies of a file are one model
-LOADED: dict[str, str] = {}  # the digest of the model that this process last took from each path
-
-
-def file_digest(path: str) -> str:
-    """Gives the SHA-256 of a file; once it is gone, that of the model which was loaded from it."""
-    try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        if path in LOADED:
-            return LOADED[path]
-        raise
-    return read_digest(path, (status.st_mtime_ns, status.st_size, status.st_ino))
-
-
-@cache
-def read_digest(path: str, state: tuple[int, ...]) -> str:
-    """Reads the SHA-256 of a file in one state, once a process."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
-def load_model(path: str):
-    """Loads a UDPipe model once a process."""
-    if udpipe is None:
-        raise ImportError('the UDPipe parser needs `pip install "ufal.udpipe>=1.3"`')
-    digest = file_digest(path)
-    if digest not in MODELS:
-        model = udpipe.Model.load(path)
-        if model is None:
-            raise ValueError(f"{path!r} is not a UDPipe model, or it is damaged")
-        MODELS[digest] = model
-    LOADED[path] = digest
-    return MODELS[digest]
 
 
 class UDPipeParser:

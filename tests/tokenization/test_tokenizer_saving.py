@@ -1,6 +1,7 @@
 """Copies and checkpoints of a syntax tokenizer, and the parsers that checkpoints carry."""
 
 import copy
+import hashlib
 import json
 import logging
 import os
@@ -212,15 +213,49 @@ def test_a_damaged_parser_file_is_named_when_it_is_used(checkpoint, tmp_path):
         tokenizer(CAT)
 
 
-@pytest.mark.parametrize("name", ["../x.udpipe", "/etc/x.udpipe", "a/x.udpipe", "..\\x.udpipe", "..", "."])
+@pytest.mark.parametrize(
+    "name",
+    ["../x.udpipe", "/etc/x.udpipe", "a/x.udpipe", "..\\x.udpipe", "c:x.udpipe", "..", ".", "https://example.org/x.udpipe"],
+)
 def test_a_parser_outside_the_checkpoint_is_refused(tokenizer, tmp_path, name):
     fake_parser(tmp_path, "x.udpipe", "outside")
     folder = tmp_path / "checkpoint"
     tokenizer.save_pretrained(folder)
     for entry in (name, {"en": name}):
         edit_config(folder, parser=entry)
-        with pytest.raises((ValueError, OSError), match="plain file|does not appear to have"):
+        with pytest.raises(ValueError, match="must be a plain file of the checkpoint"):
             SyntaxTokenizerFast.from_pretrained(folder)
+
+
+def test_a_parser_that_is_a_link_out_of_the_checkpoint_is_refused(tokenizer, english_parser, tmp_path):
+    tokenizer.save_pretrained(tmp_path)
+    (tmp_path / "english-ewt.udpipe").unlink()
+    (tmp_path / "english-ewt.udpipe").symlink_to(english_parser)
+    with pytest.raises(ValueError, match="is a link to .* must be a plain file"):
+        SyntaxTokenizerFast.from_pretrained(tmp_path)
+
+
+def test_another_parser_than_the_one_that_was_saved_is_refused(tokenizer, checkpoint, english_parser, tmp_path):
+    tokenizer.save_pretrained(tmp_path)
+    saved = tmp_path / "english-ewt.udpipe"
+    digest = hashlib.sha256(saved.read_bytes()).hexdigest()
+    assert json.loads((tmp_path / "tokenizer_config.json").read_text())["syntax"]["sha256"] == {saved.name: digest}
+    saved.write_bytes(saved.read_bytes() + b"more")
+    with pytest.raises(ValueError, match=f"has SHA-256 [0-9a-f]*, but .* records {digest}"):
+        SyntaxTokenizerFast.from_pretrained(tmp_path)
+    SyntaxTokenizerFast.from_pretrained(tmp_path, parser=english_parser).save_pretrained(tmp_path)
+    SyntaxTokenizerFast.from_pretrained(tmp_path)
+    edit_config(tmp_path, sha256=None)
+    with pytest.raises(ValueError, match="records None"):
+        SyntaxTokenizerFast.from_pretrained(tmp_path)
+
+
+def test_a_parser_that_changed_after_loading_is_not_saved(checkpoint, tmp_path):
+    path = fake_parser(tmp_path, "own.udpipe", "one")
+    tokenizer = SyntaxTokenizerFast.from_pretrained(checkpoint, parser=path)
+    fake_parser(tmp_path, "own.udpipe", "another")
+    with pytest.raises(ValueError, match=r"own\.udpipe has changed since the tokenizer was loaded"):
+        tokenizer.save_pretrained(tmp_path / "saved")
 
 
 def test_the_default_columns_are_those_of_the_models_config(checkpoint, english_parser, tmp_path, cat_columns):
