@@ -1,12 +1,13 @@
-"""What every syntax model does when it is saved: its checkpoint carries the code of its family and its pipeline."""
+"""What every syntax model does when it is loaded and saved: no pickle is read, and the checkpoint carries its code."""
 
 from transformers import PreTrainedModel
+from transformers.utils import SAFE_WEIGHTS_NAME
 
 __all__ = ["SyntaxCheckpointMixin"]
 
 
 class SyntaxCheckpointMixin(PreTrainedModel):
-    """Saves weights, config and code, for any Auto class to load.
+    """Loads weights from safetensors only, and saves weights, config and code, for any Auto class to load.
 
     A family sets `auto_module` and `auto_classes`, the module of its models and the class of each Auto class; a model
     may set `custom_pipeline`, task and class of a pipeline that transformers does not have.
@@ -17,6 +18,28 @@ class SyntaxCheckpointMixin(PreTrainedModel):
     custom_pipeline: tuple[str, type] | None = None
     _keys_to_ignore_on_load_unexpected = (r"structure_probe\.",)  # of a checkpoint trained with the structure loss
     accepts_loss_kwargs = False  # losses are means over a batch, and Trainer has to divide them when it accumulates
+
+    @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path, *model_args, use_safetensors: bool = True, **kwargs):
+        """Loads a model as in transformers, but never from a pickle.
+
+        Raises:
+            ValueError: If `use_safetensors` is not true.
+            OSError: If the checkpoint is not there, or has no safetensors.
+        """
+        if use_safetensors is not True:
+            raise ValueError(f"use_safetensors must be True, got {use_safetensors!r}: pickled weights can run any code")
+        try:
+            return super().from_pretrained(
+                pretrained_model_name_or_path, *model_args, use_safetensors=use_safetensors, **kwargs
+            )
+        except OSError as error:
+            if f"named {SAFE_WEIGHTS_NAME}" not in str(error):
+                raise
+            raise OSError(
+                f"{pretrained_model_name_or_path} has no {SAFE_WEIGHTS_NAME}, and pickled weights are not loaded: if it "
+                "has those and you trust them, load it by its plain class, save that in a folder, and load the folder"
+            ) from error
 
     def save_pretrained(self, *args, **kwargs):
         """Saves weights, config and code; the config names every class of the family, so that any of them loads."""
