@@ -34,6 +34,7 @@ from syntax_bert.data.glue import config_labels, label_options
 from syntax_bert.data.xtreme import load_xtreme
 from syntax_bert.data.xtreme_tasks import XTREME_TASKS, XtremeData
 from syntax_bert.digests import dataset_digest
+from syntax_bert.encoding import known_labels
 from syntax_bert.experiments import (
     check_comparison,
     compare_runs,
@@ -103,6 +104,9 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
             data_args.max_seq_length,
             system_args.parse_workers,
         )
+    evaluated = dict(data.evaluation)
+    if training_args.load_best_model_at_end and data.validation is not None:
+        evaluated["validation"] = data.validation
     syntax = {**describe_parser(tokenizer.parser), "syntax_learning_rate": system_args.syntax_learning_rate}
     measured = run_over_seeds(
         {
@@ -115,9 +119,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
             "task": data_args.task_name,
             **describe_model(system_args.model_name_or_path),
             **{name: getattr(data_args, name) for name in IDENTIFYING},
-            "data": {
-                name: dataset_digest(rows) for name, rows in {"train": all_data.train, **data.evaluation}.items()
-            },
+            "data": {name: dataset_digest(rows) for name, rows in {"train": all_data.train, **evaluated}.items()},
         },
         run=lambda name, args: fine_tune(system_args, copy.deepcopy(systems[name]), data, encoded, args),
     )
@@ -215,9 +217,9 @@ def fine_tune(
 ) -> dict[str, float]:
     """Trains one system with one seed and evaluates it in every language; returns its metrics."""
     if args.do_train and data.labels:
-        config.update(label_options(data.labels, is_single=data.kind == "pair"))
+        config.update(label_options(data.trained_labels, is_single=data.kind == "pair"))
     if args.do_train or not config.intents:
-        config.intents = data.intents
+        config.intents = data.trained_intents
     family = "SyntaxMBertWithGAT" if isinstance(config, SyntaxMBertConfig) else "SyntaxBert"
     model_class = getattr(syntax_bert, family + HEADS[data.kind])
     checkpoint = system_args.model_name_or_path
@@ -227,11 +229,14 @@ def fine_tune(
     tokenizer = system_args.load_tokenizer(config.syntax_columns)
     tokenizer.padding_side = "right"  # as the predictions are read
     is_labelled = data.kind in ("tagging", "intent-and-slots")
+    evaluations = {}
+    if "validation" in encoded:
+        evaluations["eval"] = known_labels(encoded["validation"], config.num_labels, len(config.intents))
     trainer, metrics = train_and_evaluate(
         model,
         args,
         encoded.get("train"),
-        {"eval": encoded["validation"]} if "validation" in encoded else {},
+        evaluations,
         tokenizer,
         data_collator=(DataCollatorForTokenClassification if is_labelled else DataCollatorWithPadding)(tokenizer),
         syntax_learning_rate=system_args.syntax_learning_rate,

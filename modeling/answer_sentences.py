@@ -27,10 +27,11 @@ def read_sentences(columns: Mapping[str, Tensor], max_length: int) -> tuple[Tens
         one, `(B, T)`.
     """
     heads, mask = columns["head_positions"], (columns["upos_ids"] > 0) & has_syntax(columns)
-    sentences = sentence_roots(heads, mask, max_length)
+    is_tagged = columns["upos_ids"] > 1
+    sentences = sentence_roots(heads, mask, max_length, is_special=~is_tagged)
     # tokens of a text that is not parsed hang from the anchor one by one: they are no sentences
     is_anchor = heads_of_rows(heads, mask) == torch.arange(mask.size(1), device=mask.device)
-    is_root = (columns["upos_ids"] > 1) | is_anchor
+    is_root = is_tagged | is_anchor
     return sentences, mask & is_root.gather(1, sentences)
 
 

@@ -108,6 +108,7 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
     """
 
     _auto_class = "AutoModelForPreTraining"
+    has_pooler = True  # not used, but kept for the task models that have one
 
     def __init__(self, config: SyntaxMBertConfig):
         if not config.structure_loss_weight:
@@ -127,7 +128,7 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
         """Predicts distances and depths; of what a tokenizer makes, only ids and syntax columns are needed.
 
         Raises:
-            ValueError: Without the syntax columns, or without inputs.
+            ValueError: Without the syntax columns, without inputs, or if they are longer than the model's sequences.
         """
         missing = [name for name in self.config.syntax_columns if kwargs.get(name) is None]
         if missing or (input_ids is None) == (inputs_embeds is None):
@@ -139,6 +140,8 @@ class SyntaxMBertWithGATForTreeReconstruction(SyntaxMBertPreTrainedModel, Syntax
         if inputs_embeds is None:
             inputs_embeds = self.bert.embeddings.word_embeddings(input_ids)
         check_columns(columns, self.config, inputs_embeds.shape[:2])
+        if (length := inputs_embeds.size(1)) > self.config.max_position_embeddings:
+            raise ValueError(f"{length} tokens, but the model reads {self.config.max_position_embeddings} at most")
         vectors, tree, mask = self.bert.attend_to_trees(inputs_embeds, columns)
         distances, depths = self.structure_probe(vectors)
         loss = self.config.structure_loss_weight * structure_loss(distances, depths, tree, mask)

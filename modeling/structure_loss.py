@@ -43,14 +43,14 @@ class StructureProbe(nn.Module):
         self.depth = nn.Parameter(torch.empty(rank, width))
 
     def forward(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """Predicts distances `(B, T, T)` and depths `(B, T)` from vectors `(B, T, W)`, in float32."""
+        """Predicts distances `(B, T, T)` and depths `(B, T)` from vectors `(B, T, W)`, at least in float32."""
         with torch.autocast(vectors.device.type, enabled=False):
-            vectors = vectors.float()
-            mapped = functional.linear(vectors, self.distance.float())  # (B, T, R)
+            vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
+            mapped = functional.linear(vectors, self.distance.to(vectors.dtype))  # (B, T, R)
             # |x - y|² without a (B, T, T, R) tensor
             squares = mapped.square().sum(-1)
             distances = squares.unsqueeze(2) + squares.unsqueeze(1) - 2 * mapped @ mapped.mT
-            depths = functional.linear(vectors, self.depth.float()).square().sum(-1)
+            depths = functional.linear(vectors, self.depth.to(vectors.dtype)).square().sum(-1)
         return distances, depths
 
 

@@ -28,7 +28,7 @@ class SyntaxCheckpointMixin(PreTrainedModel):
             OSError: If the checkpoint is not there, or has no safetensors.
         """
         if use_safetensors is not True:
-            raise ValueError(f"use_safetensors must be True, got {use_safetensors!r}: pickled weights can run any code")
+            raise ValueError(f"use_safetensors must be True, got {use_safetensors!r}: pickles can run any code")
         try:
             return super().from_pretrained(
                 pretrained_model_name_or_path, *model_args, use_safetensors=use_safetensors, **kwargs
@@ -37,8 +37,8 @@ class SyntaxCheckpointMixin(PreTrainedModel):
             if f"named {SAFE_WEIGHTS_NAME}" not in str(error):
                 raise
             raise OSError(
-                f"{pretrained_model_name_or_path} has no {SAFE_WEIGHTS_NAME}, and pickled weights are not loaded: if it "
-                "has those and you trust them, load it by its plain class, save that in a folder, and load the folder"
+                f"{pretrained_model_name_or_path} has no {SAFE_WEIGHTS_NAME}, and pickled weights are not loaded: if "
+                "it has those and you trust them, load it by its plain class, save that in a folder, and load this"
             ) from error
 
     def save_pretrained(self, *args, **kwargs):

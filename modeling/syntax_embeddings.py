@@ -41,7 +41,7 @@ class FeatureTables(nn.Module):
     def embed(self, columns: Mapping[str, Tensor]) -> Tensor:
         """Sums the embeddings of feature columns `(B, T)` to `(B, T, D)`."""
         first, *others = (
-            functional.embedding(columns[f"{feature}_ids"], self.get_parameter(feature), padding_idx=0)
+            functional.embedding(columns[f"{feature}_ids"], getattr(self, feature), padding_idx=0)
             for feature in self.features
         )
         return sum(others, first)

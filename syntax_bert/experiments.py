@@ -193,6 +193,8 @@ def training_settings(args: TrainingArguments) -> dict[str, Any]:
         label_smoothing_factor adam_beta1 adam_beta2 adam_epsilon train_sampling_strategy bf16 fp16 data_seed
         neftune_noise_alpha lr_scheduler_kwargs optim_args load_best_model_at_end metric_for_best_model
         dataloader_drop_last""".split()
+    if args.load_best_model_at_end:
+        names += "eval_strategy eval_steps save_strategy save_steps greater_is_better".split()
     batch_size = args.train_batch_size * args.gradient_accumulation_steps * args.world_size
     return {**{name: getattr(args, name) for name in names}, "train_batch_size": batch_size}
 

@@ -33,14 +33,21 @@ def load_model(
 
     Returns:
         The model, and what `from_pretrained` tells about its keys.
+
+    Raises:
+        ValueError: If trained syntax weights would be lost because the configuration asks for other sizes.
     """
-    return model_class.from_pretrained(
+    model, loaded = model_class.from_pretrained(
         checkpoint,
         config=config,
         dtype="float32",
         ignore_mismatched_sizes=not is_trained,
         output_loading_info=True,
     )
+    lost = [name for name, *_ in loaded["mismatched_keys"] if any(part in name.split(".") for part in SYNTAX_MODULES)]
+    if lost:
+        raise ValueError(f"{checkpoint} was trained with other sizes of its syntax weights: {sorted(lost)}")
+    return model, loaded
 
 
 def train_and_evaluate(

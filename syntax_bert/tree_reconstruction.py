@@ -5,6 +5,7 @@ The loss is that of Ahmad et al. 2021 (https://arxiv.org/abs/2106.02134), the me
 is parsed.
 """
 
+import copy
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,8 +24,8 @@ from tqdm.auto import tqdm
 from transformers import DataCollatorWithPadding
 
 from .data.conllu import read_conllu
-from .modeling.dependency_tree import read_trees
 from .modeling.modeling_syntax_mbert import SyntaxMBertWithGATForTreeReconstruction
+from .modeling.structure_loss import StructureProbe
 from .tokenization.universal_dependencies import FIRST, UPOS_IDS, WHOLE
 
 __all__ = ["encode_treebanks", "tree_scores"]
@@ -103,11 +104,13 @@ def tree_scores(
     """
     was_training = model.training
     model.eval()
+    # in float64: where vectors are close, differences in float32 are noise, and depend on the batch
+    probe = copy.deepcopy(model.structure_probe).cpu().double()
     found, num_arcs, roots = 0, 0, []
     by_length: dict[str, dict[int, list[float]]] = {"distance": defaultdict(list), "depth": defaultdict(list)}
     batches = DataLoader(dataset, batch_size=batch_size, collate_fn=DataCollatorWithPadding(tokenizer))  # type: ignore
     for batch in tqdm(batches, desc="Measuring trees"):
-        for words in predict_trees(model, batch.to(model.device)):
+        for words in predict_trees(model, probe, batch.to(model.device)):
             if not words.counts.any():
                 continue
             arcs, true_arcs = words.arcs()
@@ -128,12 +131,12 @@ def tree_scores(
 
 @torch.no_grad()
 def predict_trees(
-    model: SyntaxMBertWithGATForTreeReconstruction, batch: Mapping[str, torch.Tensor]
+    model: SyntaxMBertWithGATForTreeReconstruction, probe: StructureProbe, batch: Mapping[str, torch.Tensor]
 ) -> list[WordTrees]:
     """Predicts distances and depths in a batch of sentences, `(B, T)`, and keeps those of their words."""
-    output = model(**batch)
-    tree = read_trees(batch["head_positions"], batch["upos_ids"] > 0, model.config.max_position_embeddings)
-    given = (output.distances, output.depths, tree.dependency_distances, tree.depths)
+    embedded = model.base_model.embeddings.word_embeddings(batch["input_ids"])
+    vectors, tree, _ = model.base_model.attend_to_trees(embedded, batch)
+    given = (*probe(vectors.cpu().double()), tree.dependency_distances, tree.depths)
     is_word = (batch["subword_ids"] == FIRST) | (batch["subword_ids"] == WHOLE)
     columns = (is_word, batch["upos_ids"] != UPOS_IDS["PUNCT"], *given)
     sentences = []

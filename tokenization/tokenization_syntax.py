@@ -268,7 +268,8 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
 
     def _save_pretrained(self, save_directory, file_names, *args, **kwargs):
         file_names = super()._save_pretrained(save_directory, file_names, *args, **kwargs)
-        return file_names + save_parsers(self._parser, self.init_kwargs.get("syntax", {}).get("sha256"), save_directory)
+        digests = self.init_kwargs.get("syntax", {}).get("sha256")
+        return file_names + save_parsers(self._parser, digests, save_directory)
 
 
 def model_config(name_or_path: str, kwargs: Mapping[str, Any]) -> dict:

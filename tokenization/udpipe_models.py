@@ -81,7 +81,9 @@ def try_model(path: str) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-c", TRIAL, path]
     try:
-        trial = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TRIAL_SECONDS)
+        trial = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False, timeout=TRIAL_SECONDS
+        )
     except subprocess.TimeoutExpired:
         raise ValueError(f"{path!r} is damaged or hostile: loading it takes over {TRIAL_SECONDS} s") from None
     if trial.returncode == NO_MODEL:

@@ -39,6 +39,8 @@ def read_tagged_sentences(path: StrPath, label_column: int = -1, language: str |
     for block in blank_line_blocks(read_numbered_lines(path)):
         words, tags = [], []
         for line, content in block:
+            if "\r" in content:
+                raise ValueError(f"{path}:{line}: a carriage return inside; lines end in \\n or \\r\\n")
             separator = separator or ("\t" if "\t" in content else " +")
             fields = re.split(separator, content if separator == "\t" else content.strip(" "))
             width = width or len(fields)
@@ -98,6 +100,8 @@ def read_intent_columns(path: StrPath) -> list[dict[str, Any]]:
     sentences = []
     for block in blank_line_blocks(read_numbered_lines(path)):
         intents = [match[1].strip() for _, content in block if (match := INTENT.fullmatch(content))]
+        if len(set(intents)) > 1:
+            raise ValueError(f"{path}:{block[0][0]}: the sentence has the intents {intents}")
         rows = [(line, content.split("\t")) for line, content in block if not content.startswith("#")]
         words: list[str] = []
         tags: list[str] = []

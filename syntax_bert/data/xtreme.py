@@ -117,15 +117,17 @@ def load_xtreme(
     parts = {"train": train, "validation": validation, **evaluation}
     present = {name: part for name, part in parts.items() if part is not None}
     tags, known_intents = name_labels(task, present, labels, intents)
-    encoded = {name: encode(task.kind, part, tags, known_intents) for name, part in present.items()}
+    encoded = {name: encode(task.kind, part, tags.all, known_intents.all) for name, part in present.items()}
     return XtremeData(
         task_name,
         encoded.get("train"),
         encoded.get("validation"),
         {key: encoded[key] for key in keys},
-        tags,
-        known_intents,
+        tags.all,
+        known_intents.all,
         keys,
+        tags.all[: tags.num_trained],
+        known_intents.all[: known_intents.num_trained],
     )
 
 

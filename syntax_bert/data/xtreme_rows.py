@@ -3,7 +3,7 @@
 import logging
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets import Dataset, Features, List, Value
 
@@ -24,6 +24,13 @@ FEATURES: dict[Kind, Features] = {
     "intent-and-slots": Features({"words": List(TEXT), "tags": List(ID), "intent": ID}),
 }
 SPLIT_SEED = 0
+
+
+class Names(NamedTuple):
+    """Names in the order of their ids, and how many, the first, a model is trained to predict."""
+
+    all: list[str]
+    num_trained: int
 
 
 def drop_unusable(part: Part, untranslated: Sequence[str]) -> int:
@@ -134,31 +141,33 @@ def without(part: Part, chosen: set[str]) -> Part:
 
 def name_labels(
     task: XtremeTask, parts: Mapping[str, Part], labels: Sequence[str], intents: Sequence[str]
-) -> tuple[list[str], list[str]]:
+) -> tuple[Names, Names]:
     """Lists the labels and the intents of a task in the order of their ids.
 
     Where the data say which there are, those of a checkpoint come first, then those of the training data, then others.
     """
+    nothing = Names([], 0)
     if task.labels is not None or task.kind == "question-answering":
-        return list(task.labels or ()), []
+        own_labels = list(task.labels or ())
+        return Names(own_labels, len(own_labels)), nothing
     tags = {name: {tag for row in part.rows for tag in row["tags"]} for name, part in parts.items()}
     if task.kind == "intent-and-slots":
         odd = sorted(tag for tag in set().union(*tags.values()) if tag != "O" and tag[:2] not in ("B-", "I-"))
         if odd:
             logger.warning("the slots %s are neither O nor begin with B- or I-; they stay as they are", ", ".join(odd))
     if task.kind == "tagging":
-        return ordered(tags, labels, "tags"), []
+        return ordered(tags, labels, "tags"), nothing
     own = {name: {row["intent"] for row in part.rows} for name, part in parts.items()}
     return ordered(tags, labels, "slots"), ordered(own, intents, "intents")
 
 
-def ordered(found: Mapping[str, set[str]], known: Sequence[str], what: str) -> list[str]:
+def ordered(found: Mapping[str, set[str]], known: Sequence[str], what: str) -> Names:
     """Orders names: known ones, those of training with `O` first, and others, which it logs."""
     trained = [*known, *in_order(found.get("train", set()) - {*known})]
     others = in_order(set().union(*found.values()) - {*trained})
     if others:
         logger.warning("the training data have none of the %s %s", what, ", ".join(others))
-    return [*trained, *others]
+    return Names([*trained, *others], len(trained))
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -78,6 +78,8 @@ class XtremeData:
         intents: Names of the intents in the order of their ids.
         languages: For each of `evaluation` the language of the first text (the question) and of the second (the
             context); for one text, twice the same.
+        trained_labels: Those of the labels, the first, that a model is trained to predict.
+        trained_intents: The first of the intents, likewise.
     """
 
     task_name: str
@@ -87,6 +89,8 @@ class XtremeData:
     labels: list[str]
     intents: list[str]
     languages: dict[str, tuple[str, str]]
+    trained_labels: list[str]
+    trained_intents: list[str]
 
     @property
     def kind(self) -> Kind:

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 import torch
 
-from syntax_bert.modeling.answer_sentences import AnswerSentences, answer_sentence_loss, spread_over_sentences
+from syntax_bert.modeling.answer_sentences import (
+    AnswerSentences,
+    answer_sentence_loss,
+    read_sentences,
+    spread_over_sentences,
+)
 from syntax_bert.modeling.answer_spans import AnswerSpan, AnswerWindow, best_spans
 
 SENTENCES = torch.tensor([[0, 2, 2, 4, 4, 5], [0, 1, 2, 3, 4, 5]])
@@ -22,6 +27,13 @@ def test_a_sentence_has_the_score_of_its_root(scores):
     spread = spread_over_sentences(made, SENTENCES, MASK)
     torch.testing.assert_close(spread[0], linear[0, [0, 2, 2, 4, 4, 5]])
     assert (spread[1] == 0).all()
+
+
+def test_without_special_tokens_a_root_stands_for_its_sentence():
+    heads, upos = torch.tensor([[1, 1, 1, 2, 5, 5]]), torch.tensor([[3, 4, 5, 6, 7, 8]])
+    sentences, mask = read_sentences({"head_positions": heads, "upos_ids": upos}, 16)
+    assert sentences.tolist() == [[1, 1, 1, 1, 5, 5]]
+    assert mask.all()
 
 
 def test_the_loss_is_that_of_the_answer_among_the_sentences(scores):

@@ -273,6 +273,27 @@ def test_half_precision_is_finite(options, dtype, load_trained, batch):
     assert model.to(dtype)(**batch, labels=labels).loss.isfinite()
 
 
+@pytest.mark.parametrize("options", [{}, {"syntax_features": ["upos"], "distance_scaling": "dependency"}], ids=str)
+def test_replicas_whose_weights_are_no_parameters(options, load_trained, batch):
+    """As `torch.nn.DataParallel` makes them."""
+    model = load_trained(SyntaxMBertWithGAT, **options)
+    expected = model(**batch).last_hidden_state
+    for module in model.modules():
+        own = dict(module._parameters)
+        module._parameters.clear()
+        for name, weights in own.items():
+            setattr(module, name, weights.data)
+    assert not list(model.parameters())
+    assert torch.equal(model(**batch).last_hidden_state, expected)
+
+
+def test_trees_longer_than_the_model_reads_are_refused(load):
+    model = load(SyntaxMBertWithGATForTreeReconstruction, structure_loss_weight=1.0)
+    ones = torch.ones(1, 65, dtype=torch.long)
+    with pytest.raises(ValueError, match="65 tokens, but the model reads 64 at most"):
+        model(input_ids=ones, upos_ids=2 * ones, head_positions=0 * ones)
+
+
 def test_heads_out_of_range_are_refused(load, batch):
     model = load(SyntaxMBertWithGAT)
     batch["head_positions"][1, 2] = 99

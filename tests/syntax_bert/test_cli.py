@@ -5,10 +5,11 @@ import pytest
 import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors.torch import load_file
-from transformers import Trainer
+from transformers import BertModel, Trainer
 
 from syntax_bert import (
     SyntaxMBertConfig,
+    SyntaxMBertWithGATForSequenceClassification,
     SyntaxMBertWithGATForTokenClassification,
     SyntaxTokenizerFast,
     cli,
@@ -55,10 +56,10 @@ def pretrain(plain_checkpoint, treebank, tmp_path):
 
 
 def test_pretraining(pretrain, plain_checkpoint, tmp_path, capsys):
-    scores = pretrain(num_train_epochs=20, learning_rate=1e-2, max_dependency_distance=1)
+    scores = pretrain(num_train_epochs=60, learning_rate=1e-2, max_dependency_distance=1)
     assert list(scores) == ["untrained", "trained"]
     assert scores["trained"]["sentences"] == 12
-    assert scores["trained"]["uuas"] > scores["untrained"]["uuas"]
+    assert scores["trained"]["distance_spearman"] > scores["untrained"]["distance_spearman"] + 0.1
     assert json.dumps(scores, indent=1) in capsys.readouterr().out
     trained = load_file(tmp_path / "out" / "model.safetensors")
     model = SyntaxMBertWithGATForTokenClassification.from_pretrained(tmp_path / "out", structure_loss_weight=0.0)
@@ -74,6 +75,16 @@ def test_pretraining(pretrain, plain_checkpoint, tmp_path, capsys):
     assert config.structure_loss_weight == 1.0
     columns = SyntaxTokenizerFast.from_pretrained(tmp_path / "out").syntax_columns
     assert columns == ("upos_ids", "head_positions")  # those of the task models, without what only the measures need
+
+
+def test_the_pooler_of_a_checkpoint_stays(pretrain, plain_checkpoint, tmp_path):
+    """Task models read it."""
+    encoder = BertModel.from_pretrained(plain_checkpoint)
+    encoder.save_pretrained(tmp_path / "encoder")
+    SyntaxTokenizerFast.from_pretrained(plain_checkpoint).save_pretrained(tmp_path / "encoder")
+    pretrain(model=tmp_path / "encoder", control=False)
+    task_model = SyntaxMBertWithGATForSequenceClassification.from_pretrained(tmp_path / "out")
+    assert torch.equal(task_model.bert.pooler.dense.weight, encoder.pooler.dense.weight)
 
 
 def test_the_untrained_network_is_the_control(pretrain, monkeypatch):

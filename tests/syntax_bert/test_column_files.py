@@ -56,6 +56,7 @@ def test_language_before_each_word(write):
     [
         ("", -1, "a.txt has no rows"),
         ("\n-DOCSTART- O\n\n", -1, "a.txt has no rows"),
+        ("a\tO\rb\tO\r", -1, "a.txt:1: a carriage return inside"),
         ("a\tO\nb\tX\tO\n", -1, "a.txt:2: 3 columns, but the first row has 2"),
         ("a\tO\n\nb O\n", -1, "a.txt:3: 1 columns, but the first row has 2"),
         ("a O\n", 2, "a.txt:1: 2 columns; column 2 of the tags is not among them"),
@@ -117,6 +118,7 @@ def test_xsid_columns(write):
         ("# intent = x\n\n1\ta\tx\tO\n", "a.txt:1: a sentence without words"),
         ("# intent = x\n1\ta\tO\n", "a.txt:2: 3 columns; it takes id, word, intent and slot"),
         ("1\ta\tx\tO\n3\tb\tx\tO\n", "a.txt:2: the id is '3', word 2 comes next"),
+        ("# intent = x\n# intent = y\n1\ta\tx\tO\n", "a.txt:1: the sentence has the intents ['x', 'y']"),
         ("# intent = x\n1\ta\ty\tO\n", "a.txt:2: the intent 'y' is not the sentence's, 'x'"),
         ("1\ta\tx\tO\n2\tb\ty\tO\n", "a.txt:2: the intent 'y' is not the sentence's, 'x'"),
         ("1\ta\tx\t\n", "a.txt:1: the word 'a' has no tag"),

@@ -13,9 +13,9 @@ TAGS = ["O", "B-PER", "I-PER"]
 
 
 def data_of(task_name, rows, labels=(), intents=(), key="de", languages=("de", "de")):
-    return XtremeData(
-        task_name, None, None, {key: Dataset.from_list(rows)}, list(labels), list(intents), {key: languages}
-    )
+    rows = {key: Dataset.from_list(rows)}
+    names = (list(labels), list(intents))
+    return XtremeData(task_name, None, None, rows, *names, {key: languages}, *names)
 
 
 def one_hot(ids, size):

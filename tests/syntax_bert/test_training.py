@@ -3,8 +3,8 @@ import torch
 from datasets import Dataset
 from transformers import Trainer, TrainingArguments
 
-from syntax_bert import SyntaxMBertWithGATForSequenceClassification
-from syntax_bert.training import predict, set_syntax_learning_rate, train_and_evaluate
+from syntax_bert import SyntaxMBertConfig, SyntaxMBertWithGATForSequenceClassification
+from syntax_bert.training import load_model, predict, set_syntax_learning_rate, train_and_evaluate
 
 TEXTS = ["The cat sleeps.", "I see.", "Who is the cat that sees the river, and a dog?", "We see a dog."]
 
@@ -33,6 +33,17 @@ def test_evaluation_is_on_all_rows(plain_checkpoint, syntax_tokenizer, tmp_path)
     count = lambda outputs: {"rows": len(outputs.predictions)}
     metrics = train_and_evaluate(model, args, None, {"eval": rows}, syntax_tokenizer, compute_metrics=count)[1]
     assert metrics["eval_rows"] == 4
+
+
+def test_trained_syntax_weights_of_another_size_are_not_lost(plain_checkpoint, tmp_path):
+    SyntaxMBertWithGATForSequenceClassification.from_pretrained(plain_checkpoint).save_pretrained(tmp_path)
+    config = SyntaxMBertConfig.from_pretrained(tmp_path, graph_attention_heads=2, num_labels=5)
+    with pytest.raises(
+        ValueError, match=r"was trained with other sizes of its syntax weights: \['bert.attention_biases"
+    ):
+        load_model(SyntaxMBertWithGATForSequenceClassification, tmp_path, config, is_trained=False)
+    config.graph_attention_heads = 4  # only the labels are others
+    load_model(SyntaxMBertWithGATForSequenceClassification, tmp_path, config, is_trained=False)
 
 
 def test_syntax_weights_have_a_learning_rate_of_their_own(plain_checkpoint, tmp_path):

@@ -5,6 +5,7 @@ import torch
 
 from syntax_bert import SyntaxMBertConfig, SyntaxMBertWithGATForTreeReconstruction, SyntaxTokenizerFast
 from syntax_bert.modeling.dependency_tree import read_trees
+from syntax_bert.modeling.structure_loss import AttendedTrees
 from syntax_bert.tree_reconstruction import encode_treebanks, tree_scores
 
 TREEBANK = """\
@@ -48,14 +49,26 @@ class FakeModel(torch.nn.Module):
 
     def __init__(self, change):
         super().__init__()
-        self.change = change
         self.device = torch.device("cpu")
-        self.config = SimpleNamespace(max_position_embeddings=16)
+        self.base_model = SimpleNamespace(
+            embeddings=SimpleNamespace(word_embeddings=lambda input_ids: None), attend_to_trees=self.attend_to_trees
+        )
+        self.structure_probe = FakeProbe(change)
 
-    def forward(self, head_positions, upos_ids, **others):
-        tree = read_trees(head_positions, upos_ids > 0, 16)
-        distances, depths = self.change(tree.dependency_distances.float(), tree.depths.float(), upos_ids)
-        return SimpleNamespace(distances=distances, depths=depths)
+    def attend_to_trees(self, embedded, batch):
+        tree = read_trees(batch["head_positions"], batch["upos_ids"] > 0, 16)
+        vectors = [tree.dependency_distances, tree.depths.unsqueeze(-1), batch["upos_ids"].unsqueeze(-1).float()]
+        return AttendedTrees(torch.cat(vectors, -1), tree, batch["upos_ids"] > 0)
+
+
+class FakeProbe(torch.nn.Module):
+    def __init__(self, change):
+        super().__init__()
+        self.change = change
+
+    def forward(self, vectors):
+        assert vectors.dtype == torch.float64
+        return self.change(vectors[..., :-2], vectors[..., -2], vectors[..., -1])
 
 
 def scores_of(dataset, tokenizer, change, batch_size=2):

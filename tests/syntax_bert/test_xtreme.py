@@ -245,6 +245,7 @@ def test_intents_and_slots(folder, caplog):
     with caplog.at_level(logging.WARNING):
         data = load_xtreme("xsid", data_dir=root)
     assert (data.labels, data.intents) == (["O", "B-time", "B-weather", "B-day"], ["alarm", "forecast", "snooze"])
+    assert (data.trained_labels, data.trained_intents) == (["O", "B-time", "B-weather"], ["alarm", "forecast"])
     assert "the training data have none of the slots B-day" in caplog.text
     assert "none of the intents snooze" in caplog.text
     assert data.train.to_list()[1] == {"words": ["rain"], "tags": [2], "intent": 1}
@@ -253,6 +254,7 @@ def test_intents_and_slots(folder, caplog):
     kept = load_xtreme("xsid", data_dir=root, **known)
     assert kept.labels == ["B-time", "O", "B-old", "B-day"]
     assert kept.intents == ["none", "snooze"]
+    assert (kept.trained_labels, kept.trained_intents) == (known["labels"], known["intents"])
 
 
 def test_mtop(folder):

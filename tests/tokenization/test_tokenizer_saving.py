@@ -215,7 +215,16 @@ def test_a_damaged_parser_file_is_named_when_it_is_used(checkpoint, tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["../x.udpipe", "/etc/x.udpipe", "a/x.udpipe", "..\\x.udpipe", "c:x.udpipe", "..", ".", "https://example.org/x.udpipe"],
+    [
+        "../x.udpipe",
+        "/etc/x.udpipe",
+        "a/x.udpipe",
+        "..\\x.udpipe",
+        "c:x.udpipe",
+        "..",
+        ".",
+        "https://example.org/x.udpipe",
+    ],
 )
 def test_a_parser_outside_the_checkpoint_is_refused(tokenizer, tmp_path, name):
     fake_parser(tmp_path, "x.udpipe", "outside")
