@@ -13,6 +13,7 @@ import logging
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from datasets import Dataset
 from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainingArguments
@@ -127,23 +128,30 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
             "from_scratch": model_args.from_scratch,
             **({} if data_args.train_tokenizer else describe_model(model_args.model_name_or_path)),
             **{name: getattr(data_args, name) for name in IDENTIFYING},
-            **{name: getattr(training_args, name) for name in ("generation_max_length", "generation_num_beams")},
+            **describe_generation(training_args),
             "data": {split: dataset_digest(rows) for split, rows in data.items()},
         },
         run=lambda name, args: fine_tune(
             model_args,
             data_args,
             copy.deepcopy(systems[name]),
-            data.get("test"),
+            data,
             encoded[name],
             tokenizers[name],
             args,
         ),
     )
     if "test" in data:
-        seeds = comparison_args.seeds or [training_args.seed]
-        compare_by_bootstrap(list(systems), seeds, data["test"]["target"][:], training_args)
+        compare_by_bootstrap(measured, data["test"]["target"][:], model_args.target_lang, training_args)
     return compare_runs(measured, "test_bleu" if "test" in data else "eval_bleu", training_args, scale=1)
+
+
+def describe_generation(args: Seq2SeqTrainingArguments) -> dict[str, Any]:
+    """Gives what translations and the size of a batch of tokens depend on, beside what all scripts note."""
+    given = args.generation_config
+    config = None if given is None else TokenBatchTrainer.load_generation_config(given).to_diff_dict()
+    names = ("generation_max_length", "generation_num_beams", "gradient_accumulation_steps", "world_size")
+    return {**{name: getattr(args, name) for name in names}, "generation_config": config}
 
 
 def choose_vocabulary(
@@ -181,7 +189,10 @@ def load_data(
             name, config = data_args.dataset_name, data_args.dataset_config_name
             data[split] = load_parallel_text_from_hub(name, config, split, *languages)
         else:
-            raise ValueError(f"there are no {split} data: give --{split}_file, or --dataset_name")
+            raise ValueError(
+                f"there are no {split} data: give --{split}_file or --dataset_name, or name what is to be done by "
+                "--do_train, --do_eval and --do_predict"
+            )
     if data_args.train_fraction < 1 and "train" in data:
         train = data["train"].shuffle(seed=0)
         data["train"] = train.select(range(max(1, round(data_args.train_fraction * len(train)))))
@@ -192,7 +203,7 @@ def fine_tune(
     model_args: TranslationArguments,
     data_args: DataArguments,
     config: SyntaxMarianConfig,
-    test: Dataset | None,
+    data: dict[str, Dataset],
     encoded: dict[str, Dataset],
     tokenizer: SyntaxMarianTokenizer,
     args: Seq2SeqTrainingArguments,
@@ -202,45 +213,60 @@ def fine_tune(
     The model keeps the options that it was measured with, for `generate` and the pipeline.
     """
     model = make_model(model_args, config)
+    if args.generation_config is not None:
+        model.generation_config = TokenBatchTrainer.load_generation_config(args.generation_config)
+        args.generation_config = None  # else it would replace what follows
     model.generation_config.max_length = args.generation_max_length
     if args.generation_num_beams is not None:
         model.generation_config.num_beams = args.generation_num_beams
+    references = data["validation"]["target"][:] if "validation" in data else []
     trainer, metrics = train_and_evaluate(
         model,
         args,
         encoded.get("train"),
         {"eval": encoded["validation"]} if "validation" in encoded else {},
         tokenizer,
-        compute_metrics=metrics_of_generated(tokenizer),
+        compute_metrics=metrics_of_generated(tokenizer, references, model_args.target_lang),
         data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
         trainer_class=partial(TokenBatchTrainer, tokens_per_batch=data_args.tokens_per_batch),
     )
-    if test is None:
+    if "test" not in data:
         return metrics
     translations = decode(tokenizer, predict(trainer, encoded["test"]))
-    sources, references = test["source"][:], test["target"][:]
-    scores = translation_scores(translations, references)
+    sources, references = data["test"]["source"][:], data["test"]["target"][:]
+    scores = translation_scores(translations, references, model_args.target_lang)
     if args.should_save:
         folder = Path(args.output_dir)
         (folder / "test.txt").write_text("".join(f"{text}\n" for text in translations), encoding="utf-8")
         samples = [dict(zip(("source", "reference", "translation"), texts, strict=True))
                    for texts in list(zip(sources, references, translations, strict=True))[:10]]  # fmt: skip
-        by_length = scores_by_length(sources, translations, references)
+        by_length = scores_by_length(sources, translations, references, model_args.target_lang)
         save_json(folder / "translations.json", {**scores, "by_length": by_length, "samples": samples})
     logger.info("BLEU %.2f, chrF %.2f", scores["bleu"], scores["chrf"])
     return metrics | {f"test_{name}": score for name, score in scores.items()}
 
 
 def compare_by_bootstrap(
-    systems: list[str], seeds: list[int], references: list[str], args: Seq2SeqTrainingArguments
+    measured: dict[str, dict[int, dict[str, float]]],
+    references: list[str],
+    language: str,
+    args: Seq2SeqTrainingArguments,
 ) -> None:
-    """Compares the translations of the systems with the baseline's, seed by seed, where they are there."""
+    """Compares the translations of the systems with the baseline's, seed by seed, where those measured are there."""
     rows = []
-    for seed in seeds:
-        files = {name: Path(args.output_dir) / name / f"seed-{seed}" / "test.txt" for name in systems}
-        if len(systems) > 1 and args.should_save and all(file.exists() for file in files.values()):
-            texts = {name: file.read_text(encoding="utf-8").split("\n")[:-1] for name, file in files.items()}
-            rows += [{"seed": seed, **row} for row in compare_translations(texts, references)]
+    for seed in next(iter(measured.values())):
+        texts = {}
+        for name, by_seed in measured.items():
+            file = Path(args.output_dir) / name / f"seed-{seed}" / "test.txt"
+            own = file.read_text(encoding="utf-8").split("\n")[:-1] if file.exists() else []
+            if len(own) == len(references):
+                scores = translation_scores(own, references, language)
+                if all(by_seed[seed].get(f"test_{metric}") == scores[metric] for metric in ("bleu", "chrf")):
+                    texts[name] = own  # else they are of a run with other settings
+        if len(texts) == len(measured) > 1 and args.should_save:
+            rows += [{"seed": seed, **row} for row in compare_translations(texts, references, language)]
+        elif len(measured) > 1:
+            logger.warning("seed %d: no bootstrap, the translations that were measured are not all there", seed)
     if rows:
         save_json(Path(args.output_dir) / "bootstrap.json", rows)
     for row in rows:

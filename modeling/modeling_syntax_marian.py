@@ -49,6 +49,8 @@ class SyntaxMarianPreTrainedModel(SyntaxCheckpointMixin, MarianPreTrainedModel):
                     init.zeros_(table)
                 else:
                     init.normal_(table, std=self.config.init_std)
+                    if not getattr(table, "_is_hf_initialized", False):  # which those have that are loaded
+                        table[0].zero_()  # padding, which gets no gradients
         elif isinstance(module, FeatureCombination):
             for weights in module.parameters(recurse=False):
                 init.zeros_(weights)

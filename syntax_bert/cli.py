@@ -5,24 +5,26 @@ from importlib import import_module
 
 __all__ = ["main"]
 
-COMMANDS = {
-    "pretrain-gat": ("pretrain_gat", "Trains graph attention to keep the trees of treebanks."),
-}  # module, with a function of the same name, and summary
+COMMANDS = {  # module, its function, and summary
+    "pretrain-gat": ("pretrain_gat", "pretrain_gat", "Trains graph attention to keep the trees of treebanks."),
+    "card": ("hub_commands", "card", "Writes the model card of a checkpoint again."),
+    "push": ("hub_commands", "push", "Publishes a checkpoint with its model card."),
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command that is named first."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] not in COMMANDS:
-        summaries = (f"  {name:<16}{summary}" for name, (_, summary) in COMMANDS.items())
+        summaries = (f"  {name:<16}{summary}" for name, (_, _, summary) in COMMANDS.items())
         is_wanted = arguments in (["--help"], ["-h"])
         unknown = [] if is_wanted or not arguments else [f"\nunknown command {arguments[0]!r}"]
         usage = ["usage: syntax-bert COMMAND ...; syntax-bert COMMAND --help\n", *summaries, *unknown]
         print(*usage, sep="\n", file=sys.stdout if is_wanted else sys.stderr)
         sys.exit(0 if is_wanted else 2)
-    name, _ = COMMANDS[arguments[0]]
+    name, function, _ = COMMANDS[arguments[0]]
     try:
         module = import_module(f".{name}", __package__)
     except ModuleNotFoundError as error:
         sys.exit(f'{error}: the command needs pip install "syntax_bert[training]"')
-    getattr(module, name)(arguments[1:])
+    getattr(module, function)(arguments[1:])

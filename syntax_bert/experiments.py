@@ -16,6 +16,7 @@ from transformers import TrainingArguments, set_seed
 from .arguments import ComparisonArguments
 from .comparison import compare_systems, comparison_markdown
 from .digests import file_digest
+from .hub import publish, write_model_card
 from .plots import check_matplotlib, plot_seeds
 from .training import last_checkpoint
 
@@ -48,6 +49,8 @@ def check_comparison(num_systems: int, comparison_args: ComparisonArguments, arg
         raise ValueError("a comparison of systems or seeds trains them: add --do_train")
     if num_systems > 1 and not args.do_eval:
         raise ValueError("a comparison of systems needs validation data and --do_eval")
+    if args.push_to_hub:
+        raise ValueError("--push_to_hub is for one run; publish one of several by syntax-bert push FOLDER USER/NAME")
     if args.resume_from_checkpoint:
         raise ValueError("each of several runs resumes from its own last checkpoint: omit --resume_from_checkpoint")
     check_matplotlib()
@@ -63,7 +66,7 @@ def run_over_seeds(
     """Runs every system with every seed, each once, and writes what was measured.
 
     Each training run leaves a small JSON file in the results folder; a run that is there already is not repeated.
-    Without training, there is one run, and nothing is skipped.
+    Without training, there is one run, and nothing is skipped. A model that was saved gets its model card.
 
     Args:
         systems: What identifies the runs of each system, by its name.
@@ -78,19 +81,34 @@ def run_over_seeds(
     Raises:
         ValueError: If the results folder or the output folder holds a run with other settings.
     """
-    seeds = comparison_args.seeds or [training_args.seed]
+    seeds = list(dict.fromkeys(comparison_args.seeds or [training_args.seed]))
     runs = [(system, seed) for system in systems for seed in seeds]
     output_dir = Path(training_args.output_dir)
     results_dir = Path(comparison_args.results_dir or output_dir / "results")
     measured: dict[str, dict[int, Metrics]] = {system: {} for system in systems}
+    notes: dict[tuple[str, int], tuple[Path, dict[str, Any]]] = {}
     for system, seed in runs:
         args = copy.copy(training_args)
-        args.seed = seed
+        args.seed, args.push_to_hub = seed, False  # published once, with its card
         if len(runs) > 1:
             args.output_dir = str(output_dir / system / f"seed-{seed}")
         described = {**settings, **systems[system], "system": system, "seed": seed, **training_settings(args)}
         file = results_dir / f"{settings['task']}-{system}-{args.learning_rate:g}-seed{seed}.json"
         measured[system][seed] = run_once(file, described, args, partial(run, system))
+        notes[system, seed] = Path(args.output_dir), described
+    if training_args.do_train and training_args.should_save:
+        for (system, seed), (folder, described) in notes.items():
+            if (folder / "config.json").is_file():
+                by_seed = {name: scores_by_seed(measured, name)[system] for name in measured[system][seed]}
+                save_json(folder / "run.json", {**described, "metrics": measured[system][seed], "seeds": by_seed})
+                write_model_card(folder)
+        if training_args.push_to_hub:
+            publish(
+                output_dir,
+                training_args.hub_model_id or output_dir.name,
+                training_args.hub_private_repo,
+                training_args.hub_token,
+            )
     return measured
 
 

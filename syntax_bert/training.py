@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 from transformers import PreTrainedConfig, PreTrainedModel, Trainer, TrainingArguments
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
-__all__ = ["SYNTAX_MODULES", "last_checkpoint", "load_model", "predict", "train_and_evaluate"]
+__all__ = ["SYNTAX_MODULES", "changed_attributes", "last_checkpoint", "load_model", "predict", "train_and_evaluate"]
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ def train_and_evaluate(
         if args.save_strategy != "no":
             trainer.save_model()
     for prefix, dataset in evaluations.items():
-        with changed_arguments(args, dataloader_drop_last=False):  # which is meant for training
+        with changed_attributes(args, dataloader_drop_last=False):  # which is meant for training
             evaluated = trainer.evaluate(dataset, metric_key_prefix=prefix)
         trainer.log_metrics(prefix, evaluated)
         trainer.save_metrics(prefix, evaluated, combined=False)
@@ -121,7 +121,7 @@ def predict(trainer: Trainer, dataset: Dataset, metric_key_prefix: str = "test")
     """
     order = np.argsort([len(row) for row in dataset["input_ids"]], kind="stable")
     changes = {"train_sampling_strategy": "sequential", "dataloader_drop_last": False, "prediction_loss_only": False}
-    with changed_arguments(trainer.args, **changes):
+    with changed_attributes(trainer.args, **changes), changed_attributes(trainer, compute_metrics=None):
         ignored = ["hidden_states", "attentions"]
         outputs = trainer.predict(dataset.select(order), ignored, metric_key_prefix).predictions
     back = np.argsort(order)
@@ -129,16 +129,16 @@ def predict(trainer: Trainer, dataset: Dataset, metric_key_prefix: str = "test")
 
 
 @contextmanager
-def changed_arguments(args: TrainingArguments, **changes) -> Iterator[None]:
-    """Changes arguments for a while."""
-    before = {name: getattr(args, name) for name in changes}
+def changed_attributes(thing: Any, **changes) -> Iterator[None]:
+    """Changes attributes for a while."""
+    before = {name: getattr(thing, name) for name in changes}
     try:
         for name, value in changes.items():
-            setattr(args, name, value)
+            setattr(thing, name, value)
         yield
     finally:
         for name, value in before.items():
-            setattr(args, name, value)
+            setattr(thing, name, value)
 
 
 def set_syntax_learning_rate(optimizer: Optimizer, model: PreTrainedModel, learning_rate: float) -> None:

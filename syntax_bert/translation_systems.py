@@ -86,7 +86,10 @@ class TranslationArguments(SyntaxArguments):
 
     def default_parser(self) -> Parser:
         """Makes the parser of a plain checkpoint, that of the source's language."""
-        return load_parser("en" if self.source_lang == "source" else self.source_lang, self.parser_beam_size)
+        try:
+            return load_parser("en" if self.source_lang == "source" else self.source_lang, self.parser_beam_size)
+        except ValueError as error:
+            raise ValueError(f"{error} as --parser") from error
 
 
 def choose_translation_systems(
@@ -108,7 +111,7 @@ def choose_translation_systems(
     if not compare_baseline:
         return {name: config}
     if "plain" in (name, translation_system_name(config)):
-        raise ValueError("there is nothing to compare plain Marian with: give the other system syntax")
+        raise ValueError("there is nothing to compare plain Marian with: give the other system syntax, or a name")
     return {"plain": make_config(args, {**PLAIN, "feature_sizes": None}), name: config}
 
 
@@ -148,7 +151,8 @@ def make_config(args: TranslationArguments, syntax: dict[str, Any]) -> SyntaxMar
     if args.config_overrides is not None:
         config.update_from_string(args.config_overrides)
     config.update(syntax)
-    config.share_encoder_decoder_embeddings = not (has_two or config.feature_combination.startswith("concat"))
+    if has_two or config.feature_combination.startswith("concat"):
+        config.share_encoder_decoder_embeddings = False
     config.validate()
     return config
 

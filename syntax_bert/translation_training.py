@@ -7,6 +7,8 @@ from torch import nn
 from torch.utils.data import DataLoader, Sampler
 from transformers import PreTrainedModel, Seq2SeqTrainer
 
+from .training import changed_attributes
+
 __all__ = ["TokenBatchSampler", "TokenBatchTrainer", "initialize_by_glorot"]
 
 
@@ -50,17 +52,21 @@ class TokenBatchSampler(Sampler[list[int]]):
 
 
 class TokenBatchTrainer(Seq2SeqTrainer):
-    """A `Seq2SeqTrainer` whose training batches are measured in tokens; `None` for batches of so many examples.
+    """A `Seq2SeqTrainer` whose training batches are measured in tokens; it evaluates in the order of the rows.
 
     Args:
         args: As in the parent.
-        tokens_per_batch: See `TokenBatchSampler`.
+        tokens_per_batch: See `TokenBatchSampler`; `None` for batches of so many examples.
         kwargs: As in the parent.
     """
 
     def __init__(self, *args, tokens_per_batch: int | None = None, **kwargs):
         self.tokens_per_batch = tokens_per_batch
         super().__init__(*args, **kwargs)
+
+    def _get_eval_sampler(self, eval_dataset):
+        with changed_attributes(self.args, train_sampling_strategy="sequential"):  # references are in this order
+            return super()._get_eval_sampler(eval_dataset)
 
     def get_train_dataloader(self) -> DataLoader:
         """Gives the training batches."""

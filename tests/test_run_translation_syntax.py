@@ -4,7 +4,7 @@ import pytest
 import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors.torch import load_file
-from transformers import AutoModelForSeq2SeqLM
+from transformers import AutoModelForSeq2SeqLM, GenerationConfig
 
 from syntax_bert import SyntaxMarianMT, SyntaxMarianTokenizer
 
@@ -109,6 +109,38 @@ def test_comparison_with_plain_marian(run, tmp_path, capsys):
     for changed in ({"num_scaled_heads": 1}, {"generation_max_length": 5}, overrides):
         with pytest.raises(ValueError, match="run with other settings"):
             run(**{**settings, **changed})
+
+
+def test_validation_and_test_scores_are_of_the_same_references(run, tmp_path):
+    """The labels are cut, and the rows are sorted by length in training."""
+    run(max_steps=30, max_length=6, train_sampling_strategy="group_by_length")
+    result = json.loads(next((tmp_path / "out" / "results").glob("*.json")).read_text())["metrics"]
+    assert 0 < result["eval_chrf"] == result["test_chrf"]
+
+
+def test_translations_of_other_settings_are_not_compared(run, tmp_path, only_warnings, caplog):
+    options = {"distance_scaling": "dependency", "compare_baseline": True, "max_steps": 5}
+    run(**options)
+    first = (tmp_path / "out" / "bootstrap.json").read_text()
+    run(**options, learning_rate=5e-2)
+    assert (tmp_path / "out" / "bootstrap.json").read_text() != first
+    (tmp_path / "out" / "bootstrap.json").unlink()
+    run(**options)  # the scores of the first run, whose translations are gone
+    assert "no bootstrap, the translations that were measured are not all there" in caplog.text
+    assert not (tmp_path / "out" / "bootstrap.json").exists()
+
+
+def test_generation_options_of_a_file_identify_a_run_and_stay(run, tmp_path):
+    GenerationConfig(num_beams=2, max_length=7, decoder_start_token_id=0, pad_token_id=0).save_pretrained(
+        tmp_path / "gen"
+    )
+    options = {"save_strategy": "epoch", "save_total_limit": 1}
+    run(**options)
+    with pytest.raises(ValueError, match="is a run with other settings .*generation_config"):
+        run(**options, generation_config=tmp_path / "gen")
+    run("other", **options, generation_config=tmp_path / "gen")
+    kept = SyntaxMarianMT.from_pretrained(tmp_path / "other").generation_config
+    assert (kept.num_beams, kept.max_length) == (2, 24)
 
 
 def test_graph_attention_with_its_structure_loss(run, tmp_path):

@@ -79,7 +79,9 @@ def texts_of_row(row: Any, source: str, target: str, place: str) -> tuple[str, s
     row = inner if isinstance(inner, dict) else row
     for column in (source, target):
         if not isinstance(row, dict) or not isinstance(row.get(column), str):
-            raise ValueError(f"{place}: there is no text {column!r}; the row is {row!r:.200}")
+            raise ValueError(
+                f"{place}: there is no text {column!r} (see --source_lang, --target_lang) in {row!r:.200}"
+            )
     return check_text(row[source], place), check_text(row[target], place)
 
 

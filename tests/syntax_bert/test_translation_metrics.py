@@ -42,7 +42,15 @@ def test_systems_are_compared_by_paired_bootstrap():
     assert same["bleu_p"] == same["chrf_p"] == 1
 
 
-def test_what_is_generated_is_measured_against_the_labels():
+def test_chinese_is_split_into_characters():
+    (made,), (meant,) = ["他们正在公园里踢足球。"], ["他们在公园里踢足球。"]
+    assert translation_scores([made], [meant])["bleu"] == 0
+    scores = translation_scores([made], [meant], "zh")
+    assert scores["bleu"] > 50
+    assert "tok:zh" in scores["bleu_signature"]
+
+
+def test_what_is_generated_is_measured_against_the_references():
     class Tokenizer:
         pad_token_id = 9
 
@@ -50,6 +58,6 @@ def test_what_is_generated_is_measured_against_the_labels():
             return [" ".join(f"w{number}" for number in row if number != 9) for row in ids.tolist()]
 
     predictions = np.array([[1, 2, 3, 4, 5, 9], [1, 2, 2, 2, 4, 4]])
-    labels = np.array([[1, 2, 3, 4, 5, -100], [1, 2, 2, 2, 4, 4]])
-    metrics = metrics_of_generated(Tokenizer())(EvalPrediction(predictions, labels))
+    references = ["w1 w2 w3 w4 w5", "w1 w2 w2 w2 w4 w4"]
+    metrics = metrics_of_generated(Tokenizer(), references)(EvalPrediction(predictions, 0 * predictions))
     assert metrics == {"bleu": pytest.approx(100), "chrf": pytest.approx(100)}
