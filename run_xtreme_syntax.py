@@ -9,6 +9,7 @@ All arguments of transformers' TrainingArguments work too, a JSON or YAML file o
 """
 
 import copy
+import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +89,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
     )  # fmt: skip
     set_up_logging(training_args)
     choose_actions(training_args)
+    check_split(system_args.model_name_or_path, data_args, training_args)
     systems = load_systems(system_args, gat_args, data_args, comparison_args, training_args)
     all_data = load_data(data_args, None if training_args.do_train else next(iter(systems.values())))
     data = limit_rows(all_data, data_args.max_train_samples, data_args.max_eval_samples)
@@ -138,6 +140,17 @@ def choose_actions(training_args: TrainingArguments) -> None:
         raise ValueError("--do_predict has no data of its own here: --do_eval writes the predictions")
     if not training_args.do_train and not asked_to_evaluate(training_args):
         training_args.do_train = training_args.do_eval = True
+    if training_args.load_best_model_at_end and training_args.metric_for_best_model not in ("loss", "eval_loss"):
+        raise ValueError("the best model is chosen by the loss on validation data: leave out --metric_for_best_model")
+
+
+def check_split(checkpoint: str, data_args: DataArguments, training_args: TrainingArguments) -> None:
+    """Checks that what a checkpoint was trained on, out of the evaluation data, is not evaluated."""
+    note = Path(checkpoint) / "run.json"
+    trained = json.loads(note.read_text("utf-8")) if note.is_file() and not training_args.do_train else {}
+    fraction = trained.get("train_split_fraction")
+    if trained.get("task") == data_args.task_name and fraction not in (None, data_args.train_split_fraction):
+        raise ValueError(f"{checkpoint} was trained on some of these data: add --train_split_fraction {fraction}")
 
 
 def load_systems(
@@ -218,8 +231,7 @@ def fine_tune(
     """Trains one system with one seed and evaluates it in every language; returns its metrics."""
     if args.do_train and data.labels:
         config.update(label_options(data.trained_labels, is_single=data.kind == "pair"))
-    if args.do_train or not config.intents:
-        config.intents = data.trained_intents
+    config.intents = data.trained_intents if args.do_train else config.intents or data.intents
     family = "SyntaxMBertWithGAT" if isinstance(config, SyntaxMBertConfig) else "SyntaxBert"
     model_class = getattr(syntax_bert, family + HEADS[data.kind])
     checkpoint = system_args.model_name_or_path

@@ -15,4 +15,8 @@
 - `configuration_syntax`, `configuration_syntax_*`, `modeling_syntax_*`: SyntaxBert and SyntaxMBertWithGAT with their
   heads, SyntaxMarian
 - `pipeline_syntax`, `pipeline_syntax_*`: pipelines that a checkpoint carries
+
+How columns reach attention: a task model's `forward` (`with_syntax`) hands them through that of transformers to its
+encoder, which makes biases and score changes of them (`attention_arguments`); the encoder layers of transformers pass
+these on to attention layers of ours (`own_syntax`). The structure loss comes back by the list `attended`.
 """

@@ -53,6 +53,9 @@ class SyntaxQuestionAnsweringPipeline(SyntaxPipeline, ChunkPipeline):
             raise ValueError(f"the question-answering pipeline has no options {sorted(unknown)}")
         if doc_stride is not None and doc_stride < 0:
             raise ValueError(f"doc_stride must be at least 0, got {doc_stride}")
+        for name, value in (("max_answer_len", max_answer_len), ("top_k", top_k)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
         before = {"max_seq_len": max_seq_len, "doc_stride": doc_stride}
         before |= self.language_options(languages, languages_pair)
         after = {"max_answer_len": max_answer_len, "top_k": top_k}

@@ -5,6 +5,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from types import UnionType
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
@@ -46,6 +47,13 @@ class ModelArguments(ABC):
     )
     parser_beam_size: int | None = HfArg(default=None, help="UDPipe's beam; 1 is fastest, 5 the default.")
     parse_workers: int = HfArg(default=1, help="Processes that parse and encode.")
+
+    def __post_init__(self) -> None:
+        folder = Path(self.model_name_or_path)
+        files = ("config.json", "tokenizer_config.json", "tokenizer.json", "vocab.txt")
+        if self.model_name_or_path and folder.is_dir() and not any((folder / file).is_file() for file in files):
+            inside = ", ".join(sorted(str(path.parent) for path in folder.glob("*/seed-*/config.json"))) or "none"
+            raise ValueError(f"{folder} holds no model; models of several runs in it: {inside}")
 
     def config_options(self) -> dict[str, Any]:
         """Gives the config fields that are set here."""
@@ -212,7 +220,16 @@ def parse_arguments(*argument_classes: type, arguments: Sequence[str] | None = N
         parsed = parser.parse_args_into_dataclasses(arguments)
     for each in parsed:
         check_types(each)
+        if isinstance(each, TrainingArguments):
+            check_training_arguments(each)
     return parsed
+
+
+def check_training_arguments(args: TrainingArguments) -> None:
+    """Refuses, before data are read, the training arguments with which no script works."""
+    for name in ("remove_unused_columns", "eval_do_concat_batches"):
+        if not getattr(args, name):
+            raise ValueError(f"--{name} false does not work here: encoded data have more than a model reads")
 
 
 def asked_to_evaluate(args: TrainingArguments) -> bool:

@@ -28,3 +28,7 @@ def main(arguments: list[str] | None = None) -> None:
     except ModuleNotFoundError as error:
         sys.exit(f'{error}: the command needs pip install "syntax_bert[training]"')
     getattr(module, function)(arguments[1:])
+
+
+if __name__ == "__main__":
+    main()

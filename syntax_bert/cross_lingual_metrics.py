@@ -18,6 +18,7 @@ from datasets import Features, List, Value
 from seqeval.metrics.sequence_labeling import precision_recall_fscore_support
 from sklearn.metrics import accuracy_score
 
+from .data.column_files import IOB_TAG
 from .data.xtreme_tasks import XTREME_TASKS, Kind
 
 __all__ = [
@@ -71,13 +72,23 @@ def entity_scores(references: Sequence[Sequence[str]], predictions: Sequence[Seq
     """Gives precision, recall and F1 of entities, micro-averaged, as seqeval and conlleval count them.
 
     Args:
-        references: IOB2 tags of each sentence.
+        references: IOB2 tags of each sentence. If some are no IOB2, each word but those tagged `O` is an entity.
         predictions: As many tags. An I- tag after another type begins an entity.
 
     Raises:
         ValueError: If a sentence has more or fewer predictions than words, naming it.
     """
     check_lengths(references, predictions)
+    if not all(IOB_TAG.fullmatch(tag) for side in (references, predictions) for tags in side for tag in tags):
+        references, predictions = (
+            [[tag if tag == "O" else f"B-{tag}" for tag in tags] for tags in side]
+            for side in (references, predictions)
+        )
+    return seqeval_scores(references, predictions)
+
+
+def seqeval_scores(references: Sequence[Sequence[str]], predictions: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Gives precision, recall and F1 of what seqeval takes for entities: it reads the first letter as that of IOB."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of data without any entity, and of tags that are no entities
         scores = precision_recall_fscore_support(
@@ -98,7 +109,7 @@ def upos_scores(references: Sequence[Sequence[str]], predictions: Sequence[Seque
     tags, predicted = ([tag for tags in side for tag in tags] for side in (references, predictions))
     # Without the prefix today's seqeval takes the first letter off, and so SCONJ for CCONJ.
     as_entities = [[[f"{tag[0]}-{tag}" for tag in tags] for tags in side] for side in (references, predictions)]
-    return {"accuracy": float(accuracy_score(tags, predicted)), **entity_scores(*as_entities)}
+    return {"accuracy": float(accuracy_score(tags, predicted)), **seqeval_scores(*as_entities)}
 
 
 def check_lengths(references: Sequence[Sequence[str]], predictions: Sequence[Sequence[str]]) -> None:

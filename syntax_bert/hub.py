@@ -43,9 +43,11 @@ UNTOLD = ("task", "system", "model", "model_files", "data", "parser", "metrics",
 
 
 class Score(NamedTuple):
-    """One figure of a checkpoint: on which data, by which metric, and that of each seed trained."""
+    """One figure of a checkpoint: on which data (and part and split of them), by which metric, and of each seed."""
 
     data: str
+    part: str
+    split: str
     metric: str
     value: float
     by_seed: Mapping[str, float]
@@ -90,9 +92,19 @@ def write_model_card(folder: str | Path, repo_id: str | None = None) -> Path:
         metrics=sorted({score.metric for score in scores}) or None,
         model_name=name.rpartition("/")[2],
         eval_results=[
-            EvalResult(task or "other", run["task"], score.data, score.metric, score.value) for score in scores
-        ] or None,
-    )  # fmt: skip
+            EvalResult(
+                task_type=task or "other",
+                dataset_type=score.data,
+                dataset_name=f"{score.data} {score.part}".strip(),
+                dataset_config=score.part or None,
+                dataset_split=score.split,
+                metric_type=score.metric,
+                metric_value=score.value,
+            )
+            for score in scores
+        ]
+        or None,
+    )
     card = ModelCard.from_template(
         data,
         template_path=str(TEMPLATE),
@@ -104,7 +116,12 @@ def write_model_card(folder: str | Path, repo_id: str | None = None) -> Path:
         parsers=parsers,
         settings={key: value for key, value in run.items() if key not in UNTOLD and value not in (None, [], {})},
         results=[
-            {"data": score.data, "metric": score.metric, "value": f"{score.value:.4g}", "seeds": over_seeds(score)}
+            {
+                "data": f"{score.data} {score.part} ({score.split})".replace("  ", " "),
+                "metric": score.metric,
+                "value": f"{score.value:.4g}",
+                "seeds": over_seeds(score),
+            }
             for score in scores
         ],
         num_seeds=max((len(score.by_seed) for score in scores), default=0),
@@ -208,8 +225,8 @@ def read_scores(run: Mapping[str, Any]) -> Iterator[Score]:
         metric = max((name for name in METRICS if rest == name or rest.endswith(f"_{name}")), key=len, default=None)
         if metric is not None and split in ("eval", "test"):
             part = rest.removesuffix(metric).strip("_")
-            data = " ".join(filter(None, [run["task"], part, "validation" if split == "eval" and not part else ""]))
-            yield Score(data, metric, value, run.get("seeds", {}).get(key, {}))
+            split = "test" if split == "test" else "validation" if run.get("train_language") is None else "evaluation"
+            yield Score(run["task"], part, split, metric, value, run.get("seeds", {}).get(key, {}))
 
 
 def over_seeds(score: Score) -> str:

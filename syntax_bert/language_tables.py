@@ -77,7 +77,7 @@ def language_markdown(rows: Sequence[Mapping[str, Any]], metric: str) -> str:
         own = [cells.get((system, language)) for language in languages]
         lines.append(f"| {system}, difference (p) | | {' | '.join(map(difference_text, own))} |")
     if marked:
-        lines += ["", f"{UNPARSED} without syntax: there is no parser."]
+        lines += ["", f"{UNPARSED} without syntax, for texts in a language without a parser."]
     return "\n".join(lines) + "\n"
 
 

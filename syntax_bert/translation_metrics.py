@@ -67,8 +67,8 @@ def scores_by_length(
             if low < max(1, len(source.split())) and (high is None or len(source.split()) <= high)
         ]
         if chosen:
-            own = ([texts[index] for index in chosen] for texts in (translations, references))
-            scores = translation_scores(*own, language)
+            made, meant = ([texts[index] for index in chosen] for texts in (translations, references))
+            scores = translation_scores(made, meant, language)
             words = f"{low + 1}-{high}" if high else f"{low + 1}-"
             rows.append({"words": words, "sentences": len(chosen), "bleu": scores["bleu"], "chrf": scores["chrf"]})
     return rows

@@ -107,6 +107,12 @@ def choose_translation_systems(
     """
     syntax = {**args.config_options(), **encoder_options}
     config = make_config(args, syntax)
+    for names, is_used, needed in (
+        (("sparsing_prob", "sparsing_distance"), config.scaling_sparsing != "none", "--scaling_sparsing"),
+        (("feature_sizes",), config.feature_combination == "concat_each", "--feature_combination concat_each"),
+    ):
+        if (given := sorted(encoder_options.keys() & names)) and not is_used:
+            raise ValueError(f"{given} have no effect without {needed}")
     name = args.system_name or translation_system_name(config)
     if not compare_baseline:
         return {name: config}

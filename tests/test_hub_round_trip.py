@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -147,3 +148,32 @@ def test_trainer_pushes_and_revisions_stay(run_at_hub, hub, plain_checkpoint):
     (made,) = run_at_hub(PULL_REVISIONS, TEXTS)
     for revision, weights in zip(expected, made, strict=True):
         torch.testing.assert_close(torch.tensor(weights), torch.tensor(revision))
+
+
+PUBLISH = """
+from pathlib import Path
+from syntax_bert import SyntaxBertForTokenClassification, SyntaxTokenizerFast, cli, parser_path
+
+(bert,) = map(json.loads, sys.argv[1:])
+SyntaxBertForTokenClassification.from_pretrained(bert).save_pretrained("folder")
+SyntaxTokenizerFast.from_pretrained(bert, parser=parser_path("en"), columns=("upos_ids",)).save_pretrained("folder")
+for name in ("training_args.bin", "checkpoint-1/optimizer.pt", "results/panx.json"):
+    Path("folder", name).parent.mkdir(exist_ok=True)
+    Path("folder", name).touch()
+Path("folder/run.json").write_text(json.dumps({"task": "panx", "metrics": {"eval_f1": 0.5}}))
+cli.main(["push", "folder", "published"])
+"""
+
+
+def test_a_checkpoint_is_published_with_its_card(run_at_hub, hub, plain_checkpoint):
+    """Without the state of training; the usage on the card runs as printed."""
+    run_at_hub(PUBLISH, plain_checkpoint, cache="other", has_package=True)
+    files = hub[0].find("user/published", "main")[1]
+    assert {"README.md", "model.safetensors", "english-ewt.udpipe", "english-ewt.LICENSE.md"} <= set(files)
+    assert not [path for path in files if path.endswith((".bin", ".pt", "run.json", "panx.json"))]
+    card = hub[0].objects[files["README.md"]].decode()
+    assert "| panx (validation) | f1 | 0.5 |" in card
+    (usage,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
+    assert 'model="user/published"' in usage
+    (made,) = run_at_hub(usage.rstrip()[:-1].replace("print(", "print(json.dumps(") + ", default=float))")
+    assert {"entity_group", "score", "word"} <= set(made[0])

@@ -139,6 +139,7 @@ def test_contexts_without_an_answer(answer):
         ({"question": None, "context": "A cat."}, {}, "question and context must be texts, got {'question': None"),
         ({"question": "Who?", "context": ["A cat."]}, {}, "question and context must be texts"),
         ({"question": "Who sees the cat?", "context": "A cat."}, {"max_seq_len": 8}, "leaves no room for a context in 8"),
+        ({"question": "Who?", "context": "A cat."}, {"top_k": 0}, "top_k must be at least 1, got 0"),
         ({"question": "Who?", "context": "A cat."}, {"max_length": 8}, r"has no options \['max_length'\]"),
         ({"context": "A cat."}, {}, "question and context must be texts, got {'context'"),
         ("Who?", {}, "question and context must be texts"),

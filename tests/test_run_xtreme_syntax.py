@@ -241,7 +241,7 @@ def test_comparison(run, tmp_path, capsys, monkeypatch, german_parser):
     lines = table.splitlines()
     assert lines[0] == "| f1 ×100 | seeds | en | sw† | mean |"
     assert [line.split(" | ")[0] for line in lines[2:5]] == ["| plain", "| gat", "| gat, difference (p)"]
-    assert lines[-1] == "† without syntax: there is no parser."
+    assert lines[-1] == "† without syntax, for texts in a language without a parser."
     assert {path.name for path in (tmp_path / "out" / "tables").iterdir()} == {"f1", "precision", "recall"}
     assert sorted(path.name for path in (tmp_path / "out" / "results").iterdir()) == [
         f"panx-{system}-0.001-seed{seed}.json" for system in ("gat", "plain") for seed in (1, 2)
@@ -316,6 +316,9 @@ def test_a_trained_checkpoint_is_evaluated_alone(run, tmp_path, task_name, optio
     assert predictions(tmp_path / "again", task_name) == predictions(tmp_path / "out", task_name)
     assert not (tmp_path / "again" / "results").exists()
     assert "†" not in next((tmp_path / "again" / "tables").glob("*/languages.md")).read_text()
+    if "train_split_fraction" in options:
+        with pytest.raises(ValueError, match=r"trained on some of these data: add --train_split_fraction 0\.5"):
+            run(task_name, "again", **trained)
     if options.get("mechanism") != "none":
         run(task_name, "marked", **{**trained, **options, "eval_languages": ["en", "sw"]})
         assert "sw†" in next((tmp_path / "marked" / "tables").glob("*/languages.md")).read_text()
@@ -455,6 +458,11 @@ def test_json_argument_file(main, plain_checkpoint, data_dir, german_parser, tmp
         ({"test_files": ["panx.tsv"]}, r"--test_files takes LANGUAGE=FILE, got 'panx\.tsv'"),
         ({"test_files": ["de="]}, "--test_files takes LANGUAGE=FILE, got 'de='"),
         ({"test_files": ["de=no.tsv"]}, r"there is no test file 'no\.tsv' for 'de'"),
+        ({"parsers": ["german.udpipe"]}, r"--parsers takes LANGUAGE=FILE, got 'german\.udpipe'"),
+        ({"load_best_model_at_end": True, "metric_for_best_model": "f1", "eval_strategy": "epoch", "save_strategy": "epoch"},
+         "the best model is chosen by the loss"),
+        ({"remove_unused_columns": False}, "--remove_unused_columns false does not work here"),
+        ({"model_name_or_path": "."}, r"\. holds no model; models of several runs in it: gat/seed-1"),
         ({"parsers": ["en", "xx"]}, "no embedded parser for 'xx'"),
         ({"parsers": ["en", "de=no.udpipe"]}, r"there is no parser file '.*no\.udpipe'"),
         ({"parsers": ["en", "de="]}, "--parsers takes LANGUAGE=FILE.* got 'de='"),
@@ -468,6 +476,8 @@ def test_json_argument_file(main, plain_checkpoint, data_dir, german_parser, tmp
 )  # fmt: skip
 def test_bad_settings(run, data_dir, settings, message):
     Path("broken.udpipe").write_bytes(b"broken")
+    Path("gat/seed-1").mkdir(parents=True)
+    Path("gat/seed-1/config.json").touch()
     shutil.copy(data_dir / "panx" / "train-en.tsv", "en.tsv")
     with pytest.raises((ValueError, FileNotFoundError, StrictDataclassError), match=message):
         run(**settings)

@@ -92,6 +92,10 @@ class SyntaxTokenizerMixin(PreTrainedTokenizerBase):
                 "parser= takes the path of a .udpipe file, {language: path}, or an object with the methods parse and "
                 f"parse_words, got {parser!r}"
             )
+        if language is not None and isinstance(parser, UDPipeParser) and language not in parser.paths:
+            raise ValueError(
+                f"there is no parser for language={language!r}, only for {sorted(map(str, parser.paths))}"
+            )
         self._parser = parser
         for volatile in ("is_local", "local_files_only"):  # how it was loaded is not part of it, nor of its hash
             self.init_kwargs.pop(volatile, None)

@@ -105,7 +105,8 @@ class UDPipeParser:
             raise ValueError(
                 f"{remedy}: name the language of each text with languages=, or load the tokenizer with language="
             )
-        raise ValueError(f"no parser for language {language!r}; {remedy}. parses=None reads a text without syntax")
+        without = "parses=None, or a tokenizer with columns=(), reads a text without syntax"
+        raise ValueError(f"no parser for language {language!r}; {remedy}. {without}")
 
     def _analyse(self, model, sentence, dependencies: bool) -> None:
         if not model.tag(sentence, model.DEFAULT):

@@ -9,7 +9,7 @@ from syntax_bert.tokenization.universal_dependencies import find_surrogate
 from .conllu import read_conllu
 from .lines import StrPath, read_numbered_lines
 
-__all__ = ["read_intent_columns", "read_tagged_sentences", "read_upos", "to_iob2"]
+__all__ = ["IOB_TAG", "read_intent_columns", "read_tagged_sentences", "read_upos", "to_iob2"]
 
 IOB_TAG = re.compile(r"O|[BI]-.+")
 INTENT = re.compile(r"#\s*intent\s*[=:]\s*(.*)")

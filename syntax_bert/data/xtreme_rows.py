@@ -164,6 +164,8 @@ def name_labels(
 def ordered(found: Mapping[str, set[str]], known: Sequence[str], what: str) -> Names:
     """Orders names: known ones, those of training with `O` first, and others, which it logs."""
     trained = [*known, *in_order(found.get("train", set()) - {*known})]
+    if len(trained) == 1:
+        logger.warning("the training data have one of the %s only, %s: is this the right column?", what, *trained)
     others = in_order(set().union(*found.values()) - {*trained})
     if others:
         logger.warning("the training data have none of the %s %s", what, ", ".join(others))

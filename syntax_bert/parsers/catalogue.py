@@ -61,7 +61,7 @@ def named_parsers(names: Sequence[str], beam_size: int | None = None) -> UDPipeP
     Raises:
         ValueError: If a name is neither, or two are of one language.
     """
-    named_values([name for name in names if "=" in name], "--parsers")
+    named_values([name for name in names if "=" in name or name.endswith(".udpipe")], "--parsers")
     by_language: dict[str, str] = {}
     for name in names:
         language = name.partition("=")[0]

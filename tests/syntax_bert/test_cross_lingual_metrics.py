@@ -42,6 +42,12 @@ def test_entities_may_begin_with_i():
     assert entity_scores([["B-PER", "B-PER"]], [["B-PER", "I-PER"]])["f1"] == 0.0
 
 
+def test_tags_that_are_no_iob_are_entities_one_by_one():
+    """Seqeval would take the first letter for that of IOB."""
+    scores = entity_scores([["NN", "VB", "DT", "NN"], ["O", "B-PER"]], [["VN", "VB", "PT", "NN"], ["O", "B-PER"]])
+    assert scores["f1"] == pytest.approx(3 / 5)
+
+
 def test_data_without_entities_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

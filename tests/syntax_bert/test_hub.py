@@ -58,7 +58,7 @@ def test_a_card_tells_what_its_run_noted(save):
         ("panx de", "f1", 0.5),
         ("panx mean", "f1", 0.55),
     ]
-    assert "| panx de | f1 | 0.5 | 0.45 ± 0.071 |" in text
+    assert "| panx de (evaluation) | f1 | 0.5 | 0.45 ± 0.071 |" in text
     assert "| learning_rate | 5e-05 |" in text
     assert "biasing query and key (Ahmad et al. 2021" in text
     assert "runtime" not in text

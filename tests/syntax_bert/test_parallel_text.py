@@ -26,8 +26,11 @@ def test_json_lines(write, is_nested):
         ({"a.en": "one\ntwo\n", "a.de": "eins\n"}, r"a\.en has 2 lines and .*a\.de 1: they are not aligned"),
         ({"a.en": "one\n\n", "a.de": "eins\nzwei\n"}, r"a\.en:2: the text is empty"),
         ({"a.en": "", "a.de": ""}, "there are no pairs"),
-        ({"a.jsonl": '{"source": "a"}\n'}, r"a\.jsonl:1: there is no text 'target'; the row is \{'source': 'a'\}"),
-        ({"a.jsonl": '{"translation": "x"}\n'}, r"a\.jsonl:1: there is no text 'source'; the row is"),
+        (
+            {"a.jsonl": '{"source": "a"}\n'},
+            r"a\.jsonl:1: there is no text 'target' \(see --source_lang, --target_lang\) in \{'source': 'a'\}",
+        ),
+        ({"a.jsonl": '{"translation": "x"}\n'}, r"a\.jsonl:1: there is no text 'source' \(see --source_lang"),
         ({"a.jsonl": '{"translation": null}\n'}, r"a\.jsonl:1: there is no text 'source'"),
         ({"a.jsonl": "[]\n"}, r"a\.jsonl:1: there is no text 'source'"),
         ({"a.jsonl": '{"source": \n'}, r"a\.jsonl:1: this is no JSON object"),
