@@ -34,6 +34,14 @@ def outputs(model, tokenizer, texts):
     with torch.no_grad():
         return model.eval()(**batch)[0].flatten()[:50].tolist()
 """
+TASKS = {  # and what a pipeline of each is called with
+    "ForSequenceClassification": ["text-classification", TEXTS],
+    "ForTokenClassification": ["token-classification", TEXTS],
+    "ForMaskedLM": ["fill-mask", ["The [MASK] sleeps."]],
+    "ForQuestionAnswering": ["question-answering", [{"question": "Who?", "context": text} for text in TEXTS]],
+    "ForIntentAndSlots": ["intent-and-slots", TEXTS],
+    "MT": ["translation", TEXTS],
+}
 PUSH = """
 import syntax_bert
 
@@ -58,11 +66,15 @@ for name in names:
     print(json.dumps([name, model._auto_class, outputs(model, tokenizer, texts)]))
 """
 PULL = """
-texts, heads = map(json.loads, sys.argv[1:])
+texts, heads, tasks = map(json.loads, sys.argv[1:])
 for name, auto_class, _ in heads:
     repository = f"user/{name}"
     tokenizer = transformers.AutoTokenizer.from_pretrained(repository, trust_remote_code=True)
     model = getattr(transformers, auto_class).from_pretrained(repository, trust_remote_code=True)
+    for task, inputs in (task for head, task in tasks.items() if name.endswith(head)):
+        pipe = transformers.pipeline(task, model=repository, trust_remote_code=True)
+        in_memory = type(pipe)(model=model, tokenizer=tokenizer)
+        assert pipe(inputs, batch_size=2) == in_memory(inputs, batch_size=2) != []
     print(json.dumps([type(model).__name__, auto_class, outputs(model, tokenizer, texts)]))
 """
 TRAIN = """
@@ -131,9 +143,9 @@ def test_every_head_comes_back_online_and_from_the_cache(run_at_hub, hub, plain_
     files = hub[0].find("user/SyntaxBertModel", "main")[1]
     assert "model.safetensors" in files
     assert not any(path.endswith((".bin", ".pt", ".pkl")) for path in files)
-    pulled = run_at_hub(PULL, TEXTS, pushed)
+    pulled = run_at_hub(PULL, TEXTS, pushed, TASKS)
     num_requests = len(hub[0].requests)
-    offline = run_at_hub(PULL, TEXTS, pushed, is_offline=True)
+    offline = run_at_hub(PULL, TEXTS, pushed, TASKS, is_offline=True)
     assert len(hub[0].requests) == num_requests
     for (name, auto_class, expected), online, cached in zip(pushed, pulled, offline, strict=True):
         assert online[:2] == cached[:2] == [name, auto_class]
