@@ -43,6 +43,10 @@ def check_comparison(num_systems: int, comparison_args: ComparisonArguments, arg
         ImportError: If there is nothing to plot with.
     """
     num_runs = num_systems * len(comparison_args.seeds or [args.seed])
+    if args.push_to_hub and not (args.do_train and args.save_strategy != "no"):
+        raise ValueError(
+            "--push_to_hub publishes the model that is trained and saved: add --do_train, --save_strategy"
+        )
     if num_runs == 1:
         return
     if not args.do_train:

@@ -39,7 +39,7 @@ PAPERS = {
     "parent": "Bugliarello & Okazaki 2020, https://arxiv.org/abs/1909.03149",
 }
 METRICS = {*sum(GLUE_METRICS.values(), ()), *sum(XTREME_METRICS.values(), ()), "bleu", "chrf"}
-UNTOLD = ("task", "system", "model", "model_files", "data", "parser", "metrics", "seeds", "versions")
+UNTOLD = ("system", "model", "model_files", "data", "parser", "metrics", "seeds", "versions")
 
 
 class Score(NamedTuple):
@@ -77,58 +77,49 @@ def write_model_card(folder: str | Path, repo_id: str | None = None) -> Path:
     syntax = get_tokenizer_config(str(folder)).get("syntax") or {}
     parsers = list(read_parsers(folder, syntax))
     scores = list(read_scores(run))
-    name = repo_id or folder.resolve().name
+    name = (repo_id or folder.resolve().name).rpartition("/")[2]
     languages = read_languages(run, parsers)
     own = config.architectures[0] if config.architectures else type(config).__name__
     task, usage = describe_usage(own, repo_id or str(folder), run, syntax)
-    is_local = "model_files" in run or "model" not in run
-    data = ModelCardData(
-        language=languages or None,
-        library_name="transformers",
-        tags=["syntax_bert", "universal-dependencies"] if config.syntax_columns else ["syntax_bert"],
-        base_model=None if is_local else run["model"],
-        datasets=["nyu-mll/glue"] if is_from_hub(run) and run["task"] in GLUE_TASKS else None,
-        pipeline_tag=task if task != "intent-and-slots" else "token-classification",
-        metrics=sorted({score.metric for score in scores}) or None,
-        model_name=name.rpartition("/")[2],
-        eval_results=[
-            EvalResult(
-                task_type=task or "other",
-                dataset_type=score.data,
-                dataset_name=f"{score.data} {score.part}".strip(),
-                dataset_config=score.part or None,
-                dataset_split=score.split,
-                metric_type=score.metric,
-                metric_value=score.value,
-            )
-            for score in scores
-        ]
-        or None,
-    )
     card = ModelCard.from_template(
-        data,
+        ModelCardData(
+            model_name=name,
+            language=languages or None,
+            library_name="transformers",
+            tags=["syntax_bert", "universal-dependencies"] if config.syntax_columns else ["syntax_bert"],
+            base_model=None if "model_files" in run else run.get("model"),
+            datasets=["nyu-mll/glue"] if run.get("task") in GLUE_TASKS and not run.get("data") else None,  # of the Hub
+            pipeline_tag=task if task != "intent-and-slots" else "token-classification",
+            metrics=sorted({score.metric for score in scores}) or None,
+            eval_results=[evaluation_result(score, task) for score in scores] or None,
+        ),
         template_path=str(TEMPLATE),
-        title=name.rpartition("/")[2],
+        title=name,
         architecture=own,
         base=run.get("model"),
         mechanisms=describe_mechanisms(config),
         usage=usage,
         parsers=parsers,
         settings={key: value for key, value in run.items() if key not in UNTOLD and value not in (None, [], {})},
-        results=[
-            {
-                "data": f"{score.data} {score.part} ({score.split})".replace("  ", " "),
-                "metric": score.metric,
-                "value": f"{score.value:.4g}",
-                "seeds": over_seeds(score),
-            }
-            for score in scores
-        ],
+        scores=[(score, over_seeds(score)) for score in scores],
         num_seeds=max((len(score.by_seed) for score in scores), default=0),
         languages=languages,
     )
     card.save(folder / "README.md")
     return folder / "README.md"
+
+
+def evaluation_result(score: Score, task: str | None) -> EvalResult:
+    """Gives a score in the form of model cards."""
+    return EvalResult(
+        task_type=task or "other",
+        dataset_type=score.data,
+        dataset_name=f"{score.data} {score.part}".strip(),
+        dataset_config=score.part or None,
+        dataset_split=score.split,
+        metric_type=score.metric,
+        metric_value=score.value,
+    )
 
 
 def publish(folder: str | Path, repo_id: str, private: bool | None = None, token: str | None = None) -> str:
@@ -201,11 +192,6 @@ def is_pair(run: Mapping[str, Any]) -> bool:
     """Tells whether a run was on pairs of texts."""
     task = XTREME_TASKS.get(run.get("task", ""))
     return len(run.get("text_columns", ())) == 2 or task is not None and task.kind == "pair"
-
-
-def is_from_hub(run: Mapping[str, Any]) -> bool:
-    """Tells whether a run took its data from the Hub: files are noted with their digests."""
-    return "task" in run and not run.get("data")
 
 
 def read_parsers(folder: Path, syntax: Mapping[str, Any]) -> Iterator[dict[str, str | None]]:

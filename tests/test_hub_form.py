@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
+from transformers import AutoTokenizer
 from transformers.dynamic_module_utils import get_imports, get_relative_imports
 
 import syntax_bert
-from syntax_bert.modeling import modeling_syntax_bert, modeling_syntax_mbert
+from syntax_bert.modeling import modeling_syntax_bert, modeling_syntax_marian, modeling_syntax_mbert
 
 ROOT = Path(__file__).parent.parent
 HUB_FILES = sorted(
@@ -95,16 +97,25 @@ def test_a_clean_process_loads_and_runs_every_head_on_raw_text(
             torch.testing.assert_close(torch.tensor([each["score"] for each in made]), scores)
 
 
-def test_auto_classes_load_it_with_the_package_and_no_trust(plain_checkpoint, syntax_tokenizer, tmp_path):
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    model = syntax_bert.SyntaxBertForSequenceClassification.from_pretrained(plain_checkpoint)
-    model.save_pretrained(tmp_path)
-    syntax_tokenizer.save_pretrained(tmp_path)
-    assert type(AutoModelForSequenceClassification.from_pretrained(tmp_path)) is type(model)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
-    assert type(tokenizer) is syntax_bert.SyntaxTokenizerFast
-    assert tokenizer.syntax_columns == ("upos_ids",)
+def test_auto_classes_load_every_class_with_the_package_and_no_trust(
+    plain_checkpoint, marian_checkpoint, english_parser, tmp_path
+):
+    families = {modeling_syntax_bert: "SyntaxBert", modeling_syntax_mbert: "SyntaxMBertWithGAT"}
+    names = [name for module in (*families, modeling_syntax_marian) for name in module.AUTO_CLASSES.values()]
+    for name in [*names, *(f"{family}ForIntentAndSlots" for family in families.values())]:
+        model_class = getattr(syntax_bert, name)
+        is_marian = "Marian" in name
+        source = marian_checkpoint if is_marian else plain_checkpoint
+        options = {} if is_marian else {"intents": ["a"], "structure_loss_weight": 0.5 * ("GAT" in name)}
+        model = model_class.from_pretrained(source, **options)
+        model.save_pretrained(tmp_path / name)
+        tokenizer_class = syntax_bert.SyntaxMarianTokenizer if is_marian else syntax_bert.SyntaxTokenizerFast
+        tokenizer_class.from_pretrained(source, parser=english_parser).save_pretrained(tmp_path / name)
+        loaded = getattr(transformers, model_class._auto_class).from_pretrained(tmp_path / name)
+        assert type(loaded) is model_class
+        tokenizer = AutoTokenizer.from_pretrained(tmp_path / name)
+        assert type(tokenizer) is tokenizer_class
+        assert tokenizer.syntax_columns == model.config.syntax_columns
 
 
 def test_a_model_loaded_by_remote_code_can_be_saved_again(

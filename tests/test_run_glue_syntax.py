@@ -74,6 +74,26 @@ def run(main, as_arguments, plain_checkpoint, tmp_path):
     return run_script
 
 
+def test_a_run_is_published_once_with_its_card(run, files, tmp_path, monkeypatch):
+    published = []
+    monkeypatch.setattr("syntax_bert.experiments.publish", lambda *given: published.append(given))
+    options = {**training_files(files), "push_to_hub": True, "hub_model_id": "user/name"}
+    run(**options, save_strategy="epoch", hub_private_repo=True, hub_token="hf_of_this_test")
+    assert published == [(tmp_path / "out", "user/name", True, "hf_of_this_test")]
+    assert "| train (validation) | accuracy |" in (tmp_path / "out" / "README.md").read_text()
+    with pytest.raises(ValueError, match="--push_to_hub publishes the model that is trained and saved"):
+        run("unsaved", **options)
+    with pytest.raises(ValueError, match="--push_to_hub is for one run"):
+        run("several", **options, save_strategy="epoch", seeds=[1, 2])
+
+
+def test_cards_of_several_seeds_give_the_deviation(run, files, tmp_path):
+    run(**training_files(files), save_strategy="epoch", seeds=[1, 2])
+    card = (tmp_path / "out" / "upos" / "seed-1" / "README.md").read_text()
+    assert "2 seeds, mean ± standard deviation" in card
+    assert " ± " in card.partition("| train (validation) | accuracy |")[2].partition("\n")[0]
+
+
 def checkpoint_features(folder):
     config = SyntaxBertConfig.from_pretrained(folder)
     return list(config.syntax_features), list(SyntaxTokenizerFast.from_pretrained(folder).syntax_columns)

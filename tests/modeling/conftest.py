@@ -52,3 +52,13 @@ def load_trained(load):
         return model
 
     return load_model
+
+
+@pytest.fixture(scope="session")
+def checkpoint_activations():
+    """Turns gradient checkpointing on, by the name that this transformers has for it."""
+
+    def turn_on(model):
+        getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)()
+
+    return turn_on

@@ -143,13 +143,13 @@ def test_attention_implementations_agree(attention, load_trained, batch):
     torch.testing.assert_close(actual.last_hidden_state[kept], expected.last_hidden_state[kept], atol=1e-5, rtol=1e-4)
 
 
-def test_gradient_checkpointing_gives_the_same_gradients(load_trained, batch):
+def test_gradient_checkpointing_gives_the_same_gradients(load_trained, batch, checkpoint_activations):
     gradients = []
     for checkpointing in (False, True):
         off = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
         model = load_trained(SyntaxBertForSequenceClassification, **off).train()
         if checkpointing:
-            model.gradient_checkpointing_enable()
+            checkpoint_activations(model)
         model(**batch, labels=torch.tensor([0, 1])).loss.backward()
         gradients.append(model.bert.syntax_embeddings.upos.grad)
     torch.testing.assert_close(*gradients)

@@ -153,12 +153,12 @@ def test_the_structure_loss_joins_the_loss(load, batch):
     assert model.generate(**sources(batch), max_new_tokens=2).shape == (2, 3)
 
 
-def test_gradient_checkpointing_gives_the_same_gradients(load, batch):
+def test_gradient_checkpointing_gives_the_same_gradients(load, batch, checkpoint_activations):
     gradients = []
     for is_checkpointed in (False, True):
         model = load(distance_scaling="dependency", dropout=0.0).train()
         if is_checkpointed:
-            model.gradient_checkpointing_enable()
+            checkpoint_activations(model)
         model(**batch).loss.backward()
         gradients.append(model.model.encoder.layers[0].self_attn.q_proj.weight.grad)
     torch.testing.assert_close(*gradients)

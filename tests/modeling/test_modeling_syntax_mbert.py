@@ -142,12 +142,12 @@ def test_an_unparsed_row_contributes_exactly_nothing(syntax_tokenizer, load, loa
         assert not torch.allclose(actual[name][0], expected[name][0])
 
 
-def test_gradient_checkpointing_gives_the_same_gradients(load_trained, batch):
+def test_gradient_checkpointing_gives_the_same_gradients(load_trained, batch, checkpoint_activations):
     gradients = []
     for checkpointing in (False, True):
         model = load_trained(SyntaxMBertWithGATForSequenceClassification, **NO_DROPOUT).train()
         if checkpointing:
-            model.gradient_checkpointing_enable()
+            checkpoint_activations(model)
         model(**batch, labels=torch.tensor([0, 1])).loss.backward()
         gradients.append({name: weights.grad for name, weights in model.named_parameters() if "attention" in name})
     for name, gradient in gradients[0].items():
