@@ -131,3 +131,23 @@ def test_a_model_loaded_by_remote_code_can_be_saved_again(
     )
     assert {path.name for path in second.iterdir()} == {path.name for path in first.iterdir()}
     assert json.loads((second / "config.json").read_text()) == json.loads((first / "config.json").read_text())
+
+
+NO_NETWORK = """
+import os, socket
+os.environ.pop("HF_HUB_OFFLINE")
+
+def refuse(*args):
+    raise AssertionError(f"the network is used: {args}")
+
+socket.socket.connect = socket.getaddrinfo = refuse
+from transformers import pipeline
+print(pipeline("token-classification", model=sys.argv[1], trust_remote_code=True)("The cat sleeps.") != [])
+"""
+
+
+def test_a_folder_needs_no_network(plain_checkpoint, syntax_tokenizer, run_without_package, tmp_path):
+    """Nor the wish to be offline."""
+    syntax_bert.SyntaxMBertWithGATForTokenClassification.from_pretrained(plain_checkpoint).save_pretrained(tmp_path)
+    syntax_tokenizer.save_pretrained(tmp_path)
+    assert run_without_package(NO_NETWORK, str(tmp_path))[-1] == "True"
