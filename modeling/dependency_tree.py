@@ -36,7 +36,8 @@ def heads_of_rows(head_positions: Tensor, mask: Tensor) -> Tensor:
     """Gives padding itself as its head, and moves heads along with a row that was padded on the left afterwards.
 
     Collators that do not know the column, those of transformers' pipelines among them, leave its values as they were;
-    heads that then point to the padding before a row tell it, as those of roots under an anchor always do.
+    heads that then point to the padding before a row tell it. Those of roots under an anchor at its start always do;
+    under one at its end, as Marian has, they may not.
 
     Args:
         head_positions: 0-based position of each token's head, `(B, T)`.

@@ -41,6 +41,13 @@ class SyntaxCheckpointMixin(PreTrainedModel):
                 "it has those and you trust them, load it by its plain class, save that in a folder, and load this"
             ) from error
 
+    @staticmethod
+    def _load_pretrained_model(model, state_dict, checkpoint_files, *args, **kwargs):
+        # an index of shards may name files of any kind
+        if pickled := [file for file in checkpoint_files or () if not str(file).endswith(".safetensors")]:
+            raise ValueError(f"weights are read from safetensors only, not from {pickled[0]}")
+        return PreTrainedModel._load_pretrained_model(model, state_dict, checkpoint_files, *args, **kwargs)
+
     def save_pretrained(self, *args, **kwargs):
         """Saves weights, config and code; the config names every class of the family, so that any of them loads."""
         self.config.auto_map = {auto: f"{self.auto_module}.{name}" for auto, name in self.auto_classes.items()}

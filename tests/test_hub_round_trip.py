@@ -169,7 +169,7 @@ from syntax_bert import SyntaxBertForTokenClassification, SyntaxTokenizerFast, c
 (bert,) = map(json.loads, sys.argv[1:])
 SyntaxBertForTokenClassification.from_pretrained(bert).save_pretrained("folder")
 SyntaxTokenizerFast.from_pretrained(bert, parser=parser_path("en"), columns=("upos_ids",)).save_pretrained("folder")
-for name in ("training_args.bin", "checkpoint-1/optimizer.pt", "results/panx.json"):
+for name in ("training_args.bin", "checkpoint-1/optimizer.pt", "results/panx.json", ".env", "test.tsv", "old.udpipe"):
     Path("folder", name).parent.mkdir(exist_ok=True)
     Path("folder", name).touch()
 Path("folder/run.json").write_text(json.dumps({"task": "panx", "metrics": {"eval_f1": 0.5}}))
@@ -182,7 +182,8 @@ def test_a_checkpoint_is_published_with_its_card(run_at_hub, hub, plain_checkpoi
     run_at_hub(PUBLISH, plain_checkpoint, cache="other", has_package=True)
     files = hub[0].find("user/published", "main")[1]
     assert {"README.md", "model.safetensors", "english-ewt.udpipe", "english-ewt.LICENSE.md"} <= set(files)
-    assert not [path for path in files if path.endswith((".bin", ".pt", "run.json", "panx.json"))]
+    assert all(path.endswith((".py", ".json", ".md", ".safetensors", "english-ewt.udpipe")) for path in files)
+    assert not {"run.json", "results/panx.json"} & set(files)
     card = hub[0].objects[files["README.md"]].decode()
     assert "| panx (validation) | f1 | 0.5 |" in card
     (usage,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)

@@ -5,6 +5,7 @@ A checkpoint may only name plain files of its own, and records their SHA-256.
 
 import os
 import shutil
+import threading
 from collections.abc import Mapping
 from pathlib import Path, PureWindowsPath
 from typing import Any
@@ -25,10 +26,11 @@ def parser_files(parser) -> list[tuple[str | None, str, str]]:
     """Lists language, bare file name in a checkpoint and present path of each file of a parser; an object has none."""
     if not isinstance(parser, UDPipeParser):
         return []
-    paths = parser.paths
-    are_distinct = len({Path(path).name for path in paths.values()}) == len(paths)
+    stems = {language: Path(path).name.removesuffix(".udpipe") for language, path in parser.paths.items()}
+    are_distinct = len(set(stems.values())) == len(stems)
     return [
-        (language, Path(path).name if are_distinct else f"{language}.udpipe", path) for language, path in paths.items()
+        (language, f"{stems[language] if are_distinct else language}.udpipe", path)
+        for language, path in parser.paths.items()
     ]
 
 
@@ -71,7 +73,7 @@ def save_parsers(parser, digests: Mapping[str, str] | None, folder: str | os.Pat
 def copy_file(source: Path, target: Path) -> Path:
     """Puts a copy of a file in place at once; what was there, perhaps a link into a cache, is not written to."""
     if not (target.exists() and target.samefile(source)):
-        unfinished = target.with_name(f"{target.name}.{os.getpid()}")
+        unfinished = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}")
         shutil.copyfile(source, unfinished)
         unfinished.replace(target)
     return target
@@ -107,7 +109,7 @@ def saved_parser(saved: Mapping[str, Any], name_or_path: str, kwargs: Mapping[st
     remedy = "load the tokenizer with parser=PATH, and save it again"
 
     def find(name: str) -> str:
-        is_bare = isinstance(name, str) and PureWindowsPath(name).name == name and name.strip(".")
+        is_bare = isinstance(name, str) and PureWindowsPath(name).name == name and name.endswith(".udpipe")
         if not is_bare:
             raise ValueError(f"{name_or_path} names the parser {name!r}; it must be a plain file of the checkpoint")
         options = hub_options(kwargs)

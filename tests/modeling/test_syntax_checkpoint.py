@@ -1,5 +1,6 @@
 """Weights come from safetensors and from nowhere else."""
 
+import json
 import pickle
 import shutil
 from pathlib import Path
@@ -41,6 +42,18 @@ def test_remote_code_refuses_them_too(plain_checkpoint, tmp_path):
     Path(tmp_path, "model.safetensors").unlink()
     with pytest.raises(OSError, match="pickled weights are not loaded"):
         AutoModelForSequenceClassification.from_pretrained(tmp_path, trust_remote_code=True)
+
+
+def test_an_index_that_names_a_pickle_is_refused(plain_checkpoint, tmp_path):
+    model = SyntaxBertModel.from_pretrained(plain_checkpoint)
+    model.save_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    torch.save(model.state_dict(), tmp_path / "shard.bin")
+    index = {"metadata": {}, "weight_map": dict.fromkeys(model.state_dict(), "shard.bin")}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    for loader in (SyntaxBertModel, AutoModel):
+        with pytest.raises(ValueError, match=r"weights are read from safetensors only, not from .*shard\.bin"):
+            loader.from_pretrained(tmp_path)
 
 
 def test_sharded_weights_are_loaded(plain_checkpoint, tmp_path):

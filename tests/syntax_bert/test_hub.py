@@ -99,6 +99,43 @@ CHECKPOINTS = [
 ]
 
 
+def test_languages_are_those_of_training_and_others_are_marked(save, english_parser):
+    parsers = {"de": english_parser, "en": english_parser}
+    run = {
+        **RUN,
+        "parser": {"de": "01", "en": "01"},
+        "metrics": {"eval_de_f1": 0.5, "eval_es_f1": 0.4, "eval_en-es_f1": 0.4},
+    }
+    text = write_model_card(save("SyntaxBertForTokenClassification", run, parsers)).read_text()
+    assert ModelCard(text).data.language == ["en"]
+    assert "those that it was trained on, in en." in text
+    assert 'language="en"' in usage_of(text)
+    for row in ("| panx de (", "| panx es, without syntax (", "| panx en-es, without syntax ("):
+        assert row in text
+
+
+def test_trees_of_a_file_are_named(save):
+    run = {"task": "cola", "parser": {"trees.conllu": "01"}, "label_column": "a|b\n## c"}
+    text = write_model_card(save("SyntaxBertModel", run, parser=None)).read_text()
+    assert "It carries no parser; it was trained with trees.conllu." in text
+    assert "| label_column | a\\|b ## c |" in text
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", "null"])
+def test_a_damaged_note_is_named(save, content):
+    folder = save("SyntaxBertModel")
+    (folder / "run.json").write_text(content)
+    with pytest.raises(ValueError, match=r"run\.json is (damaged|no note of a run)"):
+        write_model_card(folder)
+
+
+def test_another_mask_token_is_used(save):
+    folder = save("SyntaxBertForMaskedLM")
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"mask_token": "<mask>"}))
+    assert "The keys are <mask>." in write_model_card(folder).read_text()
+
+
 def test_the_usage_runs_as_printed(save, english_parser, run_without_package):
     """With one parser, and with one for each of two languages; in one process, which starts once."""
     codes = []

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import syntax_bert
-from syntax_bert import SyntaxBertForIntentAndSlots
+from syntax_bert import SyntaxBertForIntentAndSlots, SyntaxBertForTokenClassification
 from syntax_bert.onnx_export import export_onnx
 
 TEXTS = ["The cat sees the river.", "The unhappy dogs that I see are sleeping, you see."]
@@ -46,5 +46,12 @@ def test_exported_models_give_the_same_logits(name, options, plain_checkpoint, s
 
 def test_what_cannot_be_exported_says_so(plain_checkpoint, tmp_path):
     model = SyntaxBertForIntentAndSlots.from_pretrained(plain_checkpoint, intents=["a", "b"], slot_decoder="crf")
-    with pytest.raises(ValueError, match="a SyntaxBertForIntentAndSlots cannot be exported: only models for sequence"):
+    with pytest.raises(ValueError, match="a SyntaxBertForIntentAndSlots cannot be exported: only syntax models for"):
         export_onnx(model, tmp_path / "model.onnx")
+    model = SyntaxBertForTokenClassification.from_pretrained(plain_checkpoint).train()
+    model.bert.eval()
+    with pytest.raises(ValueError, match="ONNX Runtime runs no bfloat16"):
+        export_onnx(model.to(torch.bfloat16), tmp_path / "model.onnx")
+    with pytest.raises(OSError, match="nowhere"):
+        export_onnx(model.float(), tmp_path / "nowhere" / "model.onnx")
+    assert (model.training, model.bert.training) == (True, False)

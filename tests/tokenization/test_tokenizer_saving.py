@@ -349,6 +349,15 @@ def test_a_link_is_replaced_and_not_written_through(tokenizer, english_parser, t
     assert (folder / "english-ewt.udpipe").read_bytes() == Path(english_parser).read_bytes()
 
 
+def test_parsers_whose_licences_would_collide_get_names_of_their_own(checkpoint, tmp_path):
+    parsers = {"en": fake_parser(tmp_path / "a", "m.udpipe", "one"), "de": fake_parser(tmp_path / "b", "m", "two")}
+    fake_parser(tmp_path / "a", "m.LICENSE.md", "of the first")
+    SyntaxTokenizerFast.from_pretrained(checkpoint, parser=parsers).save_pretrained(tmp_path / "saved")
+    assert (tmp_path / "saved" / "en.LICENSE.md").read_text() == "of the first"
+    again = SyntaxTokenizerFast.from_pretrained(tmp_path / "saved")
+    assert {Path(path).name for path in again.parser.paths.values()} == {"en.udpipe", "de.udpipe"}
+
+
 def test_the_licence_of_an_earlier_parser_does_not_stay(checkpoint, english_parser, tmp_path):
     own = tmp_path / "english-ewt.udpipe"
     shutil.copy(english_parser, own)
