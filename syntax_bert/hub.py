@@ -73,6 +73,7 @@ def write_model_card(folder: str | Path, repo_id: str | None = None) -> Path:
     name = (repo_id or folder.resolve().name).rpartition("/")[2]
     languages = read_languages(run, parsers)
     own = config.architectures[0] if config.architectures else type(config).__name__
+    glue = "nyu-mll/glue" if run.get("task") in GLUE_TASKS and not run.get("data") else None  # from the Hub
     task, usage = describe_usage(own, repo_id or str(folder), run, settings)
     card = ModelCard.from_template(
         ModelCardData(
@@ -81,10 +82,10 @@ def write_model_card(folder: str | Path, repo_id: str | None = None) -> Path:
             library_name="transformers",
             tags=["syntax_bert", "universal-dependencies"] if config.syntax_columns else ["syntax_bert"],
             base_model=None if "model_files" in run else run.get("model"),
-            datasets=["nyu-mll/glue"] if run.get("task") in GLUE_TASKS and not run.get("data") else None,  # of the Hub
+            datasets=[glue] if glue else None,
             pipeline_tag=task if task != "intent-and-slots" else "token-classification",
             metrics=sorted({score.metric for score in scores}) or None,
-            eval_results=[evaluation_result(score, task) for score in scores] or None,
+            eval_results=[evaluation_result(score, task, glue) for score in scores] or None,
         ),
         template_path=str(TEMPLATE),
         title=name,

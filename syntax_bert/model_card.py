@@ -59,14 +59,15 @@ class Score(NamedTuple):
     by_seed: Mapping[str, float]
 
 
-def evaluation_result(score: Score, task: str | None) -> EvalResult:
-    """Gives a score in the form of model cards."""
+def evaluation_result(score: Score, task: str | None, collection: str | None = None) -> EvalResult:
+    """Gives a score in the form of model cards; data of a collection on the Hub are a configuration of it."""
+    data, config = (score.data, score.part or None) if collection is None else (collection, score.data)
     return EvalResult(
         task_type=task or "other",
-        dataset_type=score.data,
+        dataset_type=data,
         dataset_name=f"{score.data} {score.part}".strip(),
-        dataset_config=score.part or None,
-        dataset_split=score.split,
+        dataset_config=config,
+        dataset_split=score.split if collection is None else f"{score.split}_{score.part}".strip("_"),
         metric_type=score.metric,
         metric_value=score.value,
     )

@@ -114,6 +114,14 @@ def test_languages_are_those_of_training_and_others_are_marked(save, english_par
         assert row in text
 
 
+def test_glue_is_named_as_on_the_hub(save):
+    run = {"task": "mnli", "data": {}, "metrics": {"eval_accuracy": 0.5, "eval_mismatched_accuracy": 0.4}}
+    card = ModelCard(write_model_card(save("SyntaxBertForSequenceClassification", run)).read_text())
+    assert card.data.datasets == ["nyu-mll/glue"]
+    results = [(each.dataset_type, each.dataset_config, each.dataset_split) for each in card.data.eval_results]
+    assert results == [("nyu-mll/glue", "mnli", "validation"), ("nyu-mll/glue", "mnli", "validation_mismatched")]
+
+
 def test_trees_of_a_file_are_named(save):
     run = {"task": "cola", "parser": {"trees.conllu": "01"}, "label_column": "a|b\n## c"}
     text = write_model_card(save("SyntaxBertModel", run, parser=None)).read_text()
