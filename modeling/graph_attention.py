@@ -45,7 +45,9 @@ class GraphAttentionLayer(nn.Module):
             )
         else:
             scores = functional.leaky_relu(projected @ self.source + (projected @ self.target).mT, 0.2)
-            scores = scores.float().masked_fill(~adjacency.unsqueeze(1), -torch.inf)
+            scores = scores.to(torch.promote_types(scores.dtype, torch.float32)).masked_fill(
+                ~adjacency.unsqueeze(1), -torch.inf
+            )
             weights = functional.dropout(scores.softmax(-1).to(projected.dtype), dropout)
             attended = weights @ projected
         return attended.transpose(1, 2).flatten(2)

@@ -24,14 +24,15 @@ from tqdm.auto import tqdm
 from transformers import DataCollatorWithPadding
 
 from .data.conllu import read_conllu
+from .modeling.dependency_tree import dependency_adjacency, read_trees
 from .modeling.modeling_syntax_mbert import SyntaxMBertWithGATForTreeReconstruction
-from .modeling.structure_loss import StructureProbe
 from .tokenization.universal_dependencies import FIRST, UPOS_IDS, WHOLE
 
 __all__ = ["encode_treebanks", "tree_scores"]
 
 logger = logging.getLogger(__name__)
 
+NUM_DECIMALS = 9  # of predicted arcs
 SENTENCE_LENGTHS = range(5, 51)  # that the correlations are averaged over
 
 Arcs = set[tuple[int, int]]
@@ -105,12 +106,14 @@ def tree_scores(
     was_training = model.training
     model.eval()
     # in float64: where vectors are close, differences in float32 are noise, and depend on the batch
-    probe = copy.deepcopy(model.structure_probe).cpu().double()
+    network, probe = (
+        copy.deepcopy(part).double() for part in (model.base_model.graph_attention, model.structure_probe)
+    )
     found, num_arcs, roots = 0, 0, []
     by_length: dict[str, dict[int, list[float]]] = {"distance": defaultdict(list), "depth": defaultdict(list)}
     batches = DataLoader(dataset, batch_size=batch_size, collate_fn=DataCollatorWithPadding(tokenizer))  # type: ignore
     for batch in tqdm(batches, desc="Measuring trees"):
-        for words in predict_trees(model, probe, batch.to(model.device)):
+        for words in predict_trees(model, network, probe, batch.to(model.device)):
             if not words.counts.any():
                 continue
             arcs, true_arcs = words.arcs()
@@ -131,12 +134,23 @@ def tree_scores(
 
 @torch.no_grad()
 def predict_trees(
-    model: SyntaxMBertWithGATForTreeReconstruction, probe: StructureProbe, batch: Mapping[str, torch.Tensor]
+    model: SyntaxMBertWithGATForTreeReconstruction,
+    network: torch.nn.Module,
+    probe: torch.nn.Module,
+    batch: Mapping[str, torch.Tensor],
 ) -> list[WordTrees]:
     """Predicts distances and depths in a batch of sentences, `(B, T)`, and keeps those of their words."""
     embedded = model.base_model.embeddings.word_embeddings(batch["input_ids"])
-    vectors, tree, _ = model.base_model.attend_to_trees(embedded, batch)
-    given = (*probe(vectors.cpu().double()), tree.dependency_distances, tree.depths)
+    tree = read_trees(batch["head_positions"], batch["upos_ids"] > 0, model.config.max_position_embeddings)
+    adjacency = dependency_adjacency(tree.dependency_distances, model.config.max_dependency_distance)
+    distances, depths = probe(network(embedded.double(), batch, adjacency))
+    # what is equal but for rounding is equal in rank
+    given = (
+        distances.round(decimals=NUM_DECIMALS),
+        depths.round(decimals=NUM_DECIMALS),
+        tree.dependency_distances,
+        tree.depths,
+    )
     is_word = (batch["subword_ids"] == FIRST) | (batch["subword_ids"] == WHOLE)
     columns = (is_word, batch["upos_ids"] != UPOS_IDS["PUNCT"], *given)
     sentences = []

@@ -5,7 +5,6 @@ import torch
 
 from syntax_bert import SyntaxMBertConfig, SyntaxMBertWithGATForTreeReconstruction, SyntaxTokenizerFast
 from syntax_bert.modeling.dependency_tree import read_trees
-from syntax_bert.modeling.structure_loss import AttendedTrees
 from syntax_bert.tree_reconstruction import encode_treebanks, tree_scores
 
 TREEBANK = """\
@@ -50,15 +49,18 @@ class FakeModel(torch.nn.Module):
     def __init__(self, change):
         super().__init__()
         self.device = torch.device("cpu")
-        self.base_model = SimpleNamespace(
-            embeddings=SimpleNamespace(word_embeddings=lambda input_ids: None), attend_to_trees=self.attend_to_trees
-        )
+        self.config = SimpleNamespace(max_position_embeddings=16, max_dependency_distance=4)
+        embeddings = SimpleNamespace(word_embeddings=lambda input_ids: input_ids)
+        self.base_model = SimpleNamespace(embeddings=embeddings, graph_attention=FakeNetwork())
         self.structure_probe = FakeProbe(change)
 
-    def attend_to_trees(self, embedded, batch):
-        tree = read_trees(batch["head_positions"], batch["upos_ids"] > 0, 16)
-        vectors = [tree.dependency_distances, tree.depths.unsqueeze(-1), batch["upos_ids"].unsqueeze(-1).float()]
-        return AttendedTrees(torch.cat(vectors, -1), tree, batch["upos_ids"] > 0)
+
+class FakeNetwork(torch.nn.Module):
+    def forward(self, embedded, columns, adjacency):
+        assert embedded.dtype == torch.float64
+        tree = read_trees(columns["head_positions"], columns["upos_ids"] > 0, 16)
+        vectors = [tree.dependency_distances, tree.depths.unsqueeze(-1), columns["upos_ids"].unsqueeze(-1)]
+        return torch.cat([each.double() for each in vectors], -1)
 
 
 class FakeProbe(torch.nn.Module):
@@ -67,7 +69,6 @@ class FakeProbe(torch.nn.Module):
         self.change = change
 
     def forward(self, vectors):
-        assert vectors.dtype == torch.float64
         return self.change(vectors[..., :-2], vectors[..., -2], vectors[..., -1])
 
 
