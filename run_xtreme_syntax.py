@@ -31,6 +31,7 @@ from syntax_bert.arguments import (
 )
 from syntax_bert.cross_lingual import check_trained, encode_task, evaluate_languages, limit_rows, parsed_languages
 from syntax_bert.cross_lingual_metrics import XTREME_METRICS, XTREME_PRIMARY_METRIC
+from syntax_bert.data.column_files import read_labels
 from syntax_bert.data.glue import config_labels, label_options
 from syntax_bert.data.xtreme import load_xtreme
 from syntax_bert.data.xtreme_tasks import XTREME_TASKS, XtremeData
@@ -73,6 +74,9 @@ class DataArguments:
     validation_file: str | None = HfArg(default=None, help="Validation data of the training language.")
     test_files: list[str] | None = HfArg(default=None, help="LANGUAGE=FILE for each evaluation file.")
     label_column: int = HfArg(default=-1, help="Column of the labels in column files.")
+    label_file: str | None = HfArg(
+        default=None, help="All labels of conll, one a line, in the order of their ids. Default: those in the files."
+    )
     train_split_fraction: float | None = HfArg(
         default=None, help="Share of the evaluation rows to train on where there are no training data."
     )
@@ -121,6 +125,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
             "task": data_args.task_name,
             **describe_model(system_args.model_name_or_path),
             **{name: getattr(data_args, name) for name in IDENTIFYING},
+            **({} if data_args.label_file is None else {"labels": all_data.labels}),
             "data": {name: dataset_digest(rows) for name, rows in {"train": all_data.train, **evaluated}.items()},
         },
         run=lambda name, args: fine_tune(system_args, copy.deepcopy(systems[name]), data, encoded, args),
@@ -181,7 +186,10 @@ def load_systems(
 def load_data(data_args: DataArguments, trained: SyntaxBertConfig | None) -> XtremeData:
     """Loads the task, with the labels of a trained checkpoint if there is one."""
     is_labelled = XTREME_TASKS[data_args.task_name].kind != "question-answering"
-    return load_xtreme(
+    labels = (config_labels(trained) or []) if trained is not None and is_labelled else []
+    if data_args.label_file is not None:
+        labels = listed_labels(data_args, labels)
+    data = load_xtreme(
         data_args.task_name,
         data_args.train_language,
         data_args.eval_languages,
@@ -193,9 +201,24 @@ def load_data(data_args: DataArguments, trained: SyntaxBertConfig | None) -> Xtr
         validation_file=data_args.validation_file,
         test_files=named_values(data_args.test_files or (), "--test_files"),
         with_train=trained is None,
-        labels=(config_labels(trained) or []) if trained is not None and is_labelled else [],
+        labels=labels,
         intents=() if trained is None else trained.intents,
     )
+    if data_args.label_file is not None and (unlisted := data.labels[len(labels) :]):
+        raise ValueError(f"{data_args.label_file} lacks the labels {unlisted} that the data have: add them")
+    return data
+
+
+def listed_labels(data_args: DataArguments, trained: list[str]) -> list[str]:
+    """Reads the labels out of their file, and checks that they are those of a trained checkpoint if there is one."""
+    if data_args.task_name != "conll":
+        raise ValueError(f"--label_file is for conll, whose labels the data say, not for {data_args.task_name}")
+    labels = read_labels(data_args.label_file)
+    if trained and labels != trained:
+        raise ValueError(
+            f"{data_args.label_file} has the labels {labels}, but the checkpoint was trained on {trained}"
+        )
+    return labels
 
 
 def unparsed_languages(data: XtremeData, tokenizer: SyntaxTokenizerFast, train_language: str | None) -> list[str]:

@@ -464,6 +464,42 @@ def test_the_saved_tagger_tags_raw_text_without_the_package(run, run_without_pac
     assert tagged[:2] == ["O", "B-PER"]
 
 
+def test_labels_and_their_order_come_from_a_file(run, write, tmp_path, saved_run):
+    """Also those that no file of the data has."""
+    labels = ["B-ORG", "O", "B-PER", "B-LOC"]
+    file = write("labels.txt", "\n".join(labels))
+    settings = {"label_file": file, "mechanism": "features", "eval_languages": ["en"], "save_strategy": "epoch"}
+    run("conll", learning_rate=1e-2, max_steps=60, **settings)
+    config = SyntaxBertConfig.from_pretrained(tmp_path / "out")
+    assert [config.id2label[index] for index in range(config.num_labels)] == labels
+    result = saved_run(tmp_path / "out", "conll-upos-0.01-seed42.json")
+    assert (result["labels"], result["metrics"]["eval_en_f1"]) == (labels, 1)
+
+    trained = {"model_name_or_path": tmp_path / "out", "parsers": None, "do_eval": True}
+    assert run("conll", "again", **{**settings, **trained}) == {"upos": {42: 1}}
+    other = write("other.txt", "O\nB-LOC\nB-PER\nB-ORG")
+    with pytest.raises(ValueError, match=r"other\.txt has the labels .*, but the checkpoint was trained on \['B-ORG'"):
+        run("conll", "again", **{**settings, **trained, "label_file": other})
+    with pytest.raises(ValueError, match=r"few\.txt lacks the labels \['B-LOC'\] that the data have"):
+        run("conll", "few", **{**settings, "label_file": write("few.txt", "O\nB-PER")})
+    with pytest.raises(ValueError, match="--label_file is for conll, .* not for panx"):
+        run("panx", "panx", **settings)
+
+
+@pytest.mark.parametrize("column", ["conll", "conllu"])
+def test_windows_tag_every_word_of_a_long_sentence_once(run, write, tmp_path, column):
+    """Whatever window it is in, and in CoNLL-U as in columns."""
+    words = "the cat sleep the rivers see".split() * 9
+    tags = {"the": "DET", "cat": "NOUN", "rivers": "NOUN", "sleep": "VERB", "see": "VERB"}
+    row = {"conll": "{word}\t{tag}\n", "conllu": "{id}\t{word}\t_\t{tag}\t_\t_\t{head}\t_\t_\t_\n"}[column]
+    rows = [row.format(id=i, word=word, tag=tags[word], head=i - 1) for i, word in enumerate(words, start=1)]
+    file = write(f"long.{column}", "".join(rows) + "\n")
+    settings = {"data_dir": None, "train_file": file, "test_files": [f"en={file}"], "mechanism": "features"}
+    run("conll", eval_languages=None, max_seq_length=8, learning_rate=1e-2, max_steps=60, **settings)
+    predicted = predictions(tmp_path / "out", "conll")["test-en.tsv"].split()
+    assert predicted == [tags[word] for word in words]
+
+
 def test_answers_are_scored_jointly_with_their_sentences(run, tmp_path):
     run("xquad", train_split_fraction=0.5, save_strategy="epoch", max_steps=2, learning_rate=1e-2)
     model = SyntaxMBertWithGATForQuestionAnswering.from_pretrained(tmp_path / "out")

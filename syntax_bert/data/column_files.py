@@ -9,7 +9,7 @@ from syntax_bert.tokenization.universal_dependencies import find_surrogate
 from .conllu import read_conllu
 from .lines import StrPath, read_numbered_lines
 
-__all__ = ["IOB_TAG", "read_intent_columns", "read_tagged_sentences", "read_upos", "to_iob2"]
+__all__ = ["IOB_TAG", "read_intent_columns", "read_labels", "read_tagged_sentences", "read_upos", "to_iob2"]
 
 IOB_TAG = re.compile(r"O|[BI]-.+")
 INTENT = re.compile(r"#\s*intent\s*[=:]\s*(.*)")
@@ -56,6 +56,27 @@ def read_tagged_sentences(path: StrPath, label_column: int = -1, language: str |
     if not sentences:
         raise ValueError(f"{path} has no rows")
     return sentences if language is None else without_prefix(sentences, f"{language}:")
+
+
+def read_labels(path: StrPath) -> list[str]:
+    """Reads the labels of a task, one a line, in the order of their ids.
+
+    Raises:
+        ValueError: For a file without labels or not in UTF-8, a label that is there twice and one with white space
+            inside, with file and line.
+    """
+    labels: dict[str, int] = {}
+    for line, content in read_numbered_lines(path):
+        label = content.strip()
+        if len(label.split()) > 1:
+            raise ValueError(f"{path}:{line}: {label!r} is more than one label; there is one a line")
+        if label in labels:
+            raise ValueError(f"{path}:{line}: the label {label!r} is in line {labels[label]} already")
+        if label:
+            labels[label] = line
+    if not labels:
+        raise ValueError(f"{path} has no labels")
+    return list(labels)
 
 
 def without_prefix(sentences: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:

@@ -1,6 +1,12 @@
 import pytest
 
-from syntax_bert.data.column_files import read_intent_columns, read_tagged_sentences, read_upos, to_iob2
+from syntax_bert.data.column_files import (
+    read_intent_columns,
+    read_labels,
+    read_tagged_sentences,
+    read_upos,
+    to_iob2,
+)
 from syntax_bert.data.conllu import ConlluError
 from syntax_bert.data.intent_files import read_mtop, read_slot_lines
 from syntax_bert.data.lines import read_numbered_lines
@@ -215,3 +221,22 @@ def test_bad_mtop(write, content, message):
     with pytest.raises(ValueError, match="a.txt") as caught:
         read_mtop(write("a.txt", content))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["O\nB-PER\nI-PER\n", "\ufeffO\r\n\r\n B-PER \r\nI-PER"])
+def test_labels_in_the_order_of_their_file(write, content):
+    assert read_labels(write("labels.txt", content)) == ["O", "B-PER", "I-PER"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("\n \n", "labels.txt has no labels"),
+        ("O\n\nB-PER\nO\n", "labels.txt:4: the label 'O' is in line 1 already"),
+        ("O B-PER\n", "labels.txt:1: 'O B-PER' is more than one label"),
+        (b"O\n\xff\n", "labels.txt is not UTF-8 after line 0"),
+    ],
+)
+def test_bad_label_files(write, content, message):
+    with pytest.raises(ValueError, match=message):
+        read_labels(write("labels.txt", content))
