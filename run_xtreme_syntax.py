@@ -215,9 +215,7 @@ def listed_labels(data_args: DataArguments, trained: list[str]) -> list[str]:
         raise ValueError(f"--label_file is for conll, whose labels the data say, not for {data_args.task_name}")
     labels = read_labels(data_args.label_file)
     if trained and labels != trained:
-        raise ValueError(
-            f"{data_args.label_file} has the labels {labels}, but the checkpoint was trained on {trained}"
-        )
+        raise ValueError(f"{data_args.label_file} has {labels}, but the checkpoint was trained on {trained}")
     return labels
 
 
