@@ -7,6 +7,7 @@ from pathlib import Path
 from syntax_bert.tokenization.udpipe_parser import UDPipeParser
 
 from . import Parser
+from .back_ends import load_back_end, split_name
 
 __all__ = ["load_parser", "named_parsers", "named_values", "parser_path"]
 
@@ -27,11 +28,14 @@ def parser_path(language: str) -> str:
 
 
 def load_parser(name: str, beam_size: int | None = None) -> Parser:
-    """Makes the parser that a command line names: a language code, a `.udpipe` file or a `.conllu` file.
+    """Makes the parser that a command line names: a language code, a `.udpipe` or `.conllu` file, or `BACKEND:VALUE`.
 
     Raises:
-        ValueError: If the name is neither a file nor the code of an embedded parser, or a beam is set for trees.
+        ValueError: If the name is neither a file nor the code of an embedded parser, there is no such back end, or a
+            beam is set for another parser than UDPipe's.
     """
+    if named := split_name(name):
+        return load_back_end(*named, beam_size)
     if name.endswith(".conllu"):
         if beam_size is not None:
             raise ValueError(f"{name} holds trees already: a beam size is for .udpipe parsers")
