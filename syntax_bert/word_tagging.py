@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from transformers import PreTrainedModel
 
@@ -39,18 +40,18 @@ def tag_words(
     filled = [list(words) for words in sentences if words]
     if not filled:
         return [[] for _ in sentences]
-    rows = {"words": filled, "tags": [[0] * len(words) for words in filled]}
+    rows: dict[str, list] = {"words": filled, "tags": [[0] * len(words) for words in filled]}
     max_length = min(tokenizer.model_max_length, model.config.max_position_embeddings)
     encoded = encode_words(rows, range(len(filled)), tokenizer, max_length)
     inputs = {name: values for name, values in encoded.items() if name not in COLUMNS_OF_WORDS}
     windows = [dict(zip(inputs, values, strict=True)) for values in zip(*inputs.values(), strict=True)]
-    tag_ids: list[list[int]] = [[] for _ in windows]
+    tag_ids = np.zeros((len(windows), max_length), dtype=int)
     order = sorted(range(len(windows)), key=lambda window: len(windows[window]["input_ids"]))
     for start in range(0, len(order), batch_size):
         chosen = order[start : start + batch_size]
         batch = tokenizer.pad([windows[window] for window in chosen], padding_side="right", return_tensors="pt")
-        for window, ids in zip(chosen, model(**batch.to(model.device)).logits.argmax(-1).tolist(), strict=True):
-            tag_ids[window] = ids
+        ids = model(**batch.to(model.device)).logits.argmax(-1)
+        tag_ids[chosen, : ids.shape[1]] = ids.cpu()
     labels = [model.config.id2label[index] for index in range(model.config.num_labels)]
     decoded = iter(decode_tags(rows, encoded, tag_ids, labels))
     return [[labels[tag] for tag in next(decoded)] if words else [] for words in sentences]
