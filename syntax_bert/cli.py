@@ -7,6 +7,7 @@ __all__ = ["main"]
 
 COMMANDS = {  # module, its function, and summary
     "pretrain-gat": ("pretrain_gat", "pretrain_gat", "Trains graph attention to keep the trees of treebanks."),
+    "parsers": ("parsers.commands", "parsers", "Lists, downloads and describes parsers."),
     "card": ("hub_commands", "card", "Writes the model card of a checkpoint again."),
     "push": ("hub_commands", "push", "Publishes a checkpoint with its model card."),
 }

@@ -1,4 +1,4 @@
-"""The parsers that are part of the package."""
+"""Parsers by name: the embedded one, those that are downloaded, and files."""
 
 import os
 from collections.abc import Sequence
@@ -8,30 +8,46 @@ from syntax_bert.tokenization.udpipe_parser import UDPipeParser
 
 from . import Parser
 from .back_ends import load_back_end, split_name
+from .published_models import download_model, find_model
 
-__all__ = ["load_parser", "named_parsers", "named_values", "parser_path"]
+__all__ = ["EMBEDDED", "load_parser", "named_parsers", "named_values", "parser_path"]
 
 EMBEDDED = {"en": "english-ewt.udpipe"}
 
 
-def parser_path(language: str) -> str:
-    """Gives the path of the UDPipe model of a language (ISO 639-1 code), such as "en".
+def parser_path(name: str) -> str:
+    """Gives the path of a UDPipe model: "en" is part of the package, others are downloaded when first asked for.
+
+    The others are the models that UDPipe's authors publish for Universal Dependencies 2.5 (CC BY-NC-SA 4.0: no
+    commercial use), by language code, "de", or by language and treebank, "german-hdt"; `syntax-bert parsers list`
+    lists them. They are kept in `HF_HOME/syntax_bert/parsers`, each with its licence and the SHA-256 that it had at
+    first, which is checked at every call. SYNTAX_BERT_PARSERS_URL names a mirror to download from.
+
+    Args:
+        name: A language code (ISO 639-1, or else 639-3) or the name of a model.
 
     Raises:
-        ValueError: If there is none; a path of your own `.udpipe` file can be given wherever a parser is asked for.
+        ValueError: If there is none, with the names that are near; if the file here or the server's is not the one
+            first downloaded, or no UDPipe model; if it is not here and offline mode is on. A path of your own
+            `.udpipe` file can be given wherever a parser is asked for.
+        OSError: If the model cannot be downloaded.
     """
-    if language not in EMBEDDED:
+    if name in EMBEDDED:
+        return str(Path(__file__).parent / EMBEDDED[name])
+    try:
+        model = find_model(name)
+    except ValueError as error:
         raise ValueError(
-            f"no embedded parser for {language!r}, only for {sorted(EMBEDDED)}; give the path of a .udpipe file"
-        )
-    return str(Path(__file__).parent / EMBEDDED[language])
+            f"no embedded parser for {name!r}, only for {[*EMBEDDED]}, and {error}; or give the path of a .udpipe file"
+        ) from None
+    return download_model(model)
 
 
 def load_parser(name: str, beam_size: int | None = None) -> Parser:
     """Makes the parser that a command line names: a language code, a `.udpipe` or `.conllu` file, or `BACKEND:VALUE`.
 
     Raises:
-        ValueError: If the name is neither a file nor the code of an embedded parser, there is no such back end, or a
+        ValueError: If the name is neither a file nor known to `parser_path`, there is no such back end, or a
             beam is set for another parser than UDPipe's.
     """
     if named := split_name(name):

@@ -17,7 +17,7 @@ def test_parsers_of_several_languages(write):
         (["=a.udpipe"], "--parsers takes LANGUAGE=FILE, got '=a.udpipe'"),
         (["en", "en"], "two parsers for 'en': 'en' and 'en'"),
         (["en", "en=a.udpipe"], "two parsers for 'en': 'en' and 'en=a.udpipe'"),
-        (["xx"], "no embedded parser for 'xx'"),
+        (["xx"], r"no embedded parser for 'xx', only for \['en'\], and there is no published UDPipe model 'xx'"),
     ],
 )
 def test_names_of_no_parser(names, message):
