@@ -1,0 +1,68 @@
+"""Words and sentences of academic prose: UDPipe's, but for its full stops after abbreviations and inside brackets."""
+
+import re
+from itertools import pairwise
+
+from syntax_bert import UDPipeParser
+
+__all__ = ["bracket_pairs", "split_text"]
+
+NEVER_LAST = (
+    r"i\.?e|e\.?g|cf|vs|viz|w\.?r\.?t|resp|approx|figs?|eqs?|eqns?|secs?|sect|tabs?|refs?|thms?|defs?|algs?|props?|"
+    r"cors?|lem|dr|prof"
+)
+SELDOM_LAST = r"et\s+al|etc|acc|app|chap|ch|nos?|pp?|vol"
+ABBREVIATION = re.compile(rf"(?<![\w.])(?:{NEVER_LAST})\s*\.$", re.IGNORECASE)
+ABBREVIATION_IF_SMALL = re.compile(rf"(?<![\w.])(?:{SELDOM_LAST})\s*\.$", re.IGNORECASE)
+LONGEST_ABBREVIATION = 16  # characters
+BRACKET = re.compile(r"(?<![:;])(?<![:;]-)[()\[\]{}]")
+OPENING = {")": "(", "]": "[", "}": "{"}
+
+
+def split_text(text: str, parser: UDPipeParser) -> tuple[list[tuple[int, int]], list[int]]:
+    """Splits a text into words and sentences.
+
+    No sentence ends after "i.e.", "Fig." and their like, after "et al." and its like unless a capital letter follows,
+    or between two brackets of a pair. A contraction ("isn't") is one word.
+
+    Args:
+        text: The text.
+        parser: A parser of English.
+
+    Returns:
+        First character of each word and the one after its last, and the 0-based sentence of each word.
+    """
+    (parse,) = parser.parse([text], dependencies=False)
+    sentence_of = dict(zip(zip(parse.starts, parse.ends, strict=True), parse.sentence_ids, strict=True))
+    brackets = bracket_pairs(text)
+    sentence_ids = [0] * len(sentence_of)
+    for word, ((before, first), (after, second)) in enumerate(pairwise(sentence_of.items()), start=1):
+        ends = first != second and not goes_on(text, before[1], after[0], brackets)
+        sentence_ids[word] = sentence_ids[word - 1] + ends
+    return list(sentence_of), sentence_ids
+
+
+def goes_on(text: str, end: int, start: int, brackets: list[tuple[int, int]]) -> bool:
+    """Tells whether a sentence goes on, although UDPipe ends one before `end` and begins one at `start`."""
+    ending = text[max(0, end - LONGEST_ABBREVIATION) : end]
+    return (
+        any(opening < start <= closing for opening, closing in brackets)
+        or ABBREVIATION.search(ending) is not None
+        or (ABBREVIATION_IF_SMALL.search(ending) is not None and not text[start].isupper())
+    )
+
+
+def bracket_pairs(text: str) -> list[tuple[int, int]]:
+    """Finds the characters of the brackets that belong together; neither one without its partner nor a smiley does."""
+    pairs: list[tuple[int, int]] = []
+    waiting: list[int] = []
+    for match in BRACKET.finditer(text):
+        position, character = match.start(), match[0]
+        if character in OPENING.values():
+            waiting.append(position)
+        else:
+            partners = [place for place, opened in enumerate(waiting) if text[opened] == OPENING[character]]
+            if partners:
+                pairs.append((waiting[partners[-1]], position))
+                del waiting[partners[-1] :]
+    return pairs

@@ -1,0 +1,79 @@
+import pytest
+
+from examples.reviews.sentences import bracket_pairs, split_text
+from syntax_bert import UDPipeParser
+
+
+@pytest.fixture(scope="module")
+def split(english_parser):
+    """Splits a text into the texts of its sentences."""
+    parser = UDPipeParser(english_parser)
+
+    def split_sentences(text):
+        words, sentence_ids = split_text(text, parser)
+        assert len(words) == len(sentence_ids)
+        own = [[word for word, i in zip(words, sentence_ids, strict=True) if i == n] for n in sorted({*sentence_ids})]
+        return [text[sentence[0][0] : sentence[-1][1]] for sentence in own]
+
+    return split_sentences
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The method is simple, i.e. It has few parameters.",
+        "Some tasks are hard, e.g. Parsing and translation.",
+        "This was shown by Smith et al. 2018 on images.",
+        "This was shown by Smith et al. (2018) on images.",
+        "As Fig. 2 shows, the loss is flat.",
+        "As Figs. 2 and 3 show, the loss is flat.",
+        "By Eq. 4 the bound is loose.",
+        "We derive it w.r.t. The weights of a layer.",
+        "The gain is small (see the table. It is on page 5. Nothing is bold there) but real.",
+        "The data are new [they are from the web. Nobody has them] and large.",
+        "Improve the plots, captions, etc. before you submit.",
+        "The baselines (e.g. Those of Lee et al. 2019. Also others.) are weak.",
+    ],
+)
+def test_one_sentence(split, sentence):
+    assert split(f"I have read it. {sentence} It is good.") == ["I have read it.", sentence, "It is good."]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["The method follows Smith et al.", "The results are new."],
+        ["The plots are unclear :(", "The tables are good.", "I like it :)", "It is new."],
+        ["They use a big.", "It is a fig tree."],
+        ["This is (a draft.", "It is not ready.", "I am sure."],
+    ],
+)
+def test_several_sentences(split, sentences):
+    assert split(" ".join(sentences)) == sentences
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u200b"])
+def test_hardly_any_text(split, text):
+    assert len(split(text)) <= 1
+
+
+def test_a_contraction_is_one_word(english_parser):
+    text = "It isn't new."
+    words, sentence_ids = split_text(text, UDPipeParser(english_parser))
+    assert [text[slice(*word)] for word in words] == ["It", "isn't", "new", "."]
+    assert sentence_ids == [0] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("a (b) [c]", [(2, 4), (6, 8)]),
+        ("(a [b] c)", [(3, 5), (0, 8)]),
+        ("a) b", []),
+        ("(a", []),
+        ("(a [b) c", [(0, 5)]),
+        ("1) a (b) 2) c", [(5, 7)]),
+    ],
+)
+def test_brackets_with_their_partners(text, pairs):
+    assert bracket_pairs(text) == pairs
