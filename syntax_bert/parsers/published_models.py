@@ -86,9 +86,9 @@ def find_model(name: str) -> PublishedModel:
             return model
     names = dict.fromkeys(name for model in published_models() for name in (model.language_code, model.name))
     near = get_close_matches(str(name).lower(), names, n=5)
-    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    nearest = f" (near it: {', '.join(near)})" if near else ""
     raise ValueError(
-        f"there is no published UDPipe model {name!r}{meant}; `syntax-bert parsers list` lists all of them"
+        f"there is no published UDPipe model {name!r}{nearest}; `syntax-bert parsers list` lists them all"
     )
 
 
