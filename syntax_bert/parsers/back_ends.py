@@ -14,7 +14,16 @@ from syntax_bert.tokenization.universal_dependencies import refuse_surrogates
 
 from . import Parser
 
-__all__ = ["GROUP", "back_end_names", "check_languages", "check_words", "load_back_end", "split_name", "tree_digest"]
+__all__ = [
+    "GROUP",
+    "back_end_names",
+    "check_languages",
+    "check_words",
+    "import_back_end",
+    "load_back_end",
+    "split_name",
+    "tree_digest",
+]
 
 GROUP = "syntax_bert.parsers"
 BUILT_IN = {
@@ -118,8 +127,8 @@ def check_words(words: Sequence[str], index: int) -> tuple[str, list[int], list[
 
 
 def tree_digest(folder: str | os.PathLike[str]) -> str:
-    """Gives the first digits of the SHA-256 of all files in a folder, by name and content."""
-    files = sorted(file for file in Path(folder).rglob("*") if file.is_file())
+    """Gives the first digits of the SHA-256 of all files in a folder, by name and content; compiled Python aside."""
+    files = sorted(file for file in Path(folder).rglob("*") if file.is_file() and file.parent.name != "__pycache__")
     states = tuple((str(file), (status := file.stat()).st_size, status.st_mtime_ns) for file in files)
     return read_tree_digest(str(folder), states)
 
