@@ -62,8 +62,8 @@ def load_parser(name: str, beam_size: int | None = None) -> Parser:
     return UDPipeParser(path) if beam_size is None else UDPipeParser(path, beam_size)
 
 
-def named_values(values: Sequence[str] | None, option: str) -> dict[str, str]:
-    """Reads the LANGUAGE=FILE values of an option of a command line.
+def named_values(values: Sequence[str] | None, option: str, form: str = "LANGUAGE=FILE") -> dict[str, str]:
+    """Reads the LANGUAGE=FILE values, or those of another form, of an option of a command line.
 
     Raises:
         ValueError: If a value is not of this form.
@@ -71,7 +71,7 @@ def named_values(values: Sequence[str] | None, option: str) -> dict[str, str]:
     pairs = [value.partition("=") for value in values or ()]
     for language, sign, file in pairs:
         if not (language and sign and file):
-            raise ValueError(f"{option} takes LANGUAGE=FILE, got {language + sign + file!r}")
+            raise ValueError(f"{option} takes {form}, got {language + sign + file!r}")
     return {language: file for language, _, file in pairs}
 
 
