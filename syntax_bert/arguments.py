@@ -14,8 +14,9 @@ from transformers import HfArgumentParser, PreTrainedConfig, TrainingArguments
 from transformers.hf_argparser import HfArg
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
+from .corpora.stored_parses import load_stored_parses
 from .parsers import Parser
-from .parsers.catalogue import load_parser, named_parsers
+from .parsers.catalogue import load_parser, named_parsers, named_values
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
 
 __all__ = [
@@ -47,6 +48,11 @@ class ModelArguments(ABC):
     )
     parser_beam_size: int | None = HfArg(default=None, help="UDPipe's beam; 1 is fastest, 5 the default.")
     parse_workers: int = HfArg(default=1, help="Processes that parse and encode.")
+    parses: list[str] | None = HfArg(
+        default=None,
+        help="Folders that syntax-bert parse made, LANGUAGE=FOLDER for several languages: what is in them is not "
+        "parsed again, and the parser that they hold is the tokenizer's.",
+    )
 
     def __post_init__(self) -> None:
         folder = Path(self.model_name_or_path)
@@ -70,6 +76,10 @@ class ModelArguments(ABC):
         """Makes the parser that is named; `None` if none is."""
 
     @abstractmethod
+    def stored_parses(self, folders: Sequence[str]) -> Parser:
+        """Opens parsed corpora as a parser."""
+
+    @abstractmethod
     def default_parser(self) -> Parser:
         """Makes the parser of a plain checkpoint."""
 
@@ -84,7 +94,7 @@ class ModelArguments(ABC):
         name = self.model_name_or_path
         if not columns:
             return self.tokenizer_class.from_pretrained(name, columns=())
-        parser = self.named_parser()
+        parser = self.named_parser() if self.parses is None else self.stored_parses(self.parses)
         if parser is None and "syntax" not in get_tokenizer_config(name):
             parser = self.default_parser()
         if parser is not None:
@@ -134,6 +144,16 @@ class SyntaxArguments(ModelArguments):
         """Makes the parser that is named; `None` if none is."""
         return None if self.parser is None else load_parser(self.parser, self.parser_beam_size)
 
+    def stored_parses(self, folders: Sequence[str]) -> Parser:
+        """Opens a parsed corpus as a parser.
+
+        Raises:
+            ValueError: If there are several, or a parser is named too.
+        """
+        if len(folders) > 1 or self.parser is not None or self.parser_beam_size is not None:
+            raise ValueError("--parses takes one folder, which brings its parser: leave out --parser and its beam")
+        return load_stored_parses({None: folders[0]})
+
     def default_parser(self) -> Parser:
         """Makes the parser of a plain checkpoint."""
         return load_parser("en", self.parser_beam_size)
@@ -167,6 +187,11 @@ class SystemArguments(ModelArguments):
     def named_parser(self) -> Parser | None:
         """Makes the parser of the languages that are named; `None` if none is."""
         return None if self.parsers is None else named_parsers(self.parsers, self.parser_beam_size)
+
+    def stored_parses(self, folders: Sequence[str]) -> Parser:
+        """Opens the parsed corpora of languages as a parser, beside those that are named."""
+        others = None if self.parsers is None else named_parsers(self.parsers, self.parser_beam_size)
+        return load_stored_parses(dict(named_values(folders, "--parses")), others)
 
     def default_parser(self) -> Parser:
         """Makes the parser of a plain checkpoint."""

@@ -18,7 +18,7 @@ from syntax_bert.tokenization.universal_dependencies import Parse, find_surrogat
 
 from .lines import StrPath, read_numbered_lines
 
-__all__ = ["ConlluError", "ConlluSentence", "read_conllu", "surface_tokens", "write_conllu"]
+__all__ = ["ConlluError", "ConlluSentence", "check_conllu", "read_conllu", "surface_tokens", "write_conllu"]
 
 COMMENT = re.compile(r"#\s*(text|sent_id)\s*= ?(.*)", re.DOTALL)
 
@@ -66,16 +66,26 @@ def read_conllu(path: StrPath, repair_roots: bool = False) -> Iterator[ConlluSen
     Raises:
         ConlluError: If the file is empty or malformed, text and tokens disagree, or the heads are not one tree.
     """
+    for found in check_conllu(path, repair_roots):
+        if isinstance(found, ConlluError):
+            raise found
+        yield found
+
+
+def check_conllu(path: StrPath, repair_roots: bool = False) -> Iterator[ConlluSentence | ConlluError]:
+    """Reads a CoNLL-U file as `read_conllu` does, and gives the errors of sentences in their places."""
     number = 0
     try:
         blocks = groupby(read_numbered_lines(path), key=lambda line: bool(line[1].strip()))
         for number, block in enumerate((list(block) for filled, block in blocks if filled), start=1):
-            yield SentenceReader(path, number, block).read(repair_roots)
+            try:
+                yield SentenceReader(path, number, block).read(repair_roots)
+            except ConlluError as error:
+                yield error
     except UnicodeError as error:
-        problem = f"the file is not UTF-8 after sentence {number}: {error.__cause__}"
-        raise ConlluError(path, None, problem) from error
+        yield ConlluError(path, None, f"the file is not UTF-8 after sentence {number}: {error.__cause__}")
     if not number:
-        raise ConlluError(path, None, "the file has no sentence")
+        yield ConlluError(path, None, "the file has no sentence")
 
 
 class SentenceReader:
@@ -191,7 +201,7 @@ def write_conllu(path: StrPath, sentences: Iterable[Parse | ConlluSentence]) -> 
         ValueError: For what CoNLL-U cannot hold: words without characters, with spaces at their ends or that share
             some but not all characters, characters without a word, a tag with a tab or line break, a lone surrogate.
     """
-    unfinished = Path(path).with_name(f"{Path(path).name}.{os.getpid()}")
+    unfinished = Path(path).with_name(f"{Path(path).name}.{os.getpid()}.unfinished")
     try:
         with open(unfinished, "w", encoding="utf-8", newline="\n") as file:
             for number, given in enumerate(sentences, start=1):
