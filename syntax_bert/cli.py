@@ -7,6 +7,11 @@ __all__ = ["main"]
 
 COMMANDS = {  # module, its function, and summary
     "pretrain-gat": ("pretrain_gat", "pretrain_gat", "Trains graph attention to keep the trees of treebanks."),
+    "align": ("inspection", "align", "Shows the syntax of a text in the terminal."),
+    "check": ("inspection", "check", "Looks for faults in CoNLL-U files."),
+    "parse": ("corpora.parse_command", "parse", "Parses texts of any amount, once."),
+    "train-parser": ("parsers.train_parser", "train_parser", "Trains a UDPipe parser on treebanks."),
+    "evaluate-parser": ("parsers.train_parser", "evaluate_parser", "Scores a UDPipe parser on treebanks."),
     "parsers": ("parsers.commands", "parsers", "Lists, downloads and describes parsers."),
     "card": ("hub_commands", "card", "Writes the model card of a checkpoint again."),
     "push": ("hub_commands", "push", "Publishes a checkpoint with its model card."),
@@ -28,7 +33,10 @@ def main(arguments: list[str] | None = None) -> None:
         module = import_module(f".{name}", __package__)
     except ModuleNotFoundError as error:
         sys.exit(f'{error}: the command needs pip install "syntax_bert[training]"')
-    getattr(module, function)(arguments[1:])
+    try:
+        getattr(module, function)(arguments[1:])
+    except (ValueError, OSError) as error:
+        sys.exit(f"syntax-bert {arguments[0]}: {error}")
 
 
 if __name__ == "__main__":
