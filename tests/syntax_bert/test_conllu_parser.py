@@ -86,15 +86,46 @@ def test_missing_tree_is_refused(parser):
 
 @pytest.mark.parametrize("text", ["Cats purr", "Cats purr. Il parle du chat", "No tree Stop", "purr."])
 def test_miss(parser, paths, text):
-    with pytest.raises(ValueError, match="of the 6 sentences of .*add the CoNLL-U file") as error:
+    with pytest.raises(ValueError, match=r"^no sentence for 1 of 1 texts among the 6 of \[") as error:
         parser.parse([text])
     assert repr(text) in str(error.value)
     assert all(str(path) in str(error.value) for path in paths)
+    assert str(error.value).endswith("add the CoNLL-U file with exactly this text")
+
+
+def test_all_misses_of_a_call_are_reported(parser):
+    texts = ["Cats purr.", *(f"Miss {number}" for number in range(7)), "", "Stop", "x" * 100]
+    with pytest.raises(ValueError, match="no sentence for 8 of 11 texts among the 6 of") as error:
+        parser.parse(texts)
+    lines = str(error.value).split("\n")
+    assert lines[1:6] == [f"  text {number + 1}, 'Miss {number}'" for number in range(5)]
+    assert lines[6:] == ["  and 3 more", "add the CoNLL-U file with exactly these texts"]
 
 
 def test_miss_shortens_the_text(parser):
-    with pytest.raises(ValueError, match=f"^'{'x' * 80}' is"):
+    with pytest.raises(ValueError, match=f"text 0, '{'x' * 80}'\\n"):
         parser.parse(["x" * 100])
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "how"),
+    [
+        ("cats  purr .", "Cats purr.", "only whitespace, case, quotes or Unicode normalisation differ from"),
+        ("He said: ‘E\u0301te\u0301´", "He said: 'Été'", "only whitespace"),
+        ("He said: “Été”", None, ""),
+        ("The cat sat on the big mat.", "The cat sat on the bigg mat.", "the closest is"),
+        ("The cat sat on the bed.", None, ""),
+        ("The cat sat on the big mat." * 40, None, ""),
+    ],
+)
+def test_miss_names_a_sentence_that_is_like_it(write, text, near, how):
+    cat = "The cat sat on the bigg mat."
+    sentences = ["Cats purr.", "He said: 'Été'", cat, cat * 40]
+    rows = [f"# text = {each}\n1\t{each}\t_\tX\t_\t_\t0\troot\t_\t_\n" for each in sentences]
+    with pytest.raises(ValueError, match="no sentence") as error:
+        ConlluParser(write("near.conllu", "\n".join(rows))).parse([text])
+    line = str(error.value).split("\n")[1]
+    assert (f": {how}" in line and repr(near) in line) if near else line == f"  text 0, {text[:80]!r}"
 
 
 def test_syntactic_words(parser):
@@ -113,8 +144,10 @@ def test_surface_tokens(parser):
 
 
 def test_missing_words(parser):
-    with pytest.raises(ValueError, match="'Cats purr, .'"):
-        parser.parse_words([["Cats", "purr,", "."]])
+    with pytest.raises(ValueError, match="1 of 2 texts among the 6 .*\n  text 1, 'Cats purr, .'"):
+        parser.parse_words([["Cats", "purr", "."], ["Cats", "purr,", "."]])
+    with pytest.raises(ValueError, match="only whitespace, .* differ from 'Stop'"):
+        parser.parse_words([["St", "op"]])
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
@@ -161,3 +194,52 @@ def test_sentences_of_a_script_without_spaces_follow_each_other(tmp_path):
     file.write_text("\n".join(sentences), encoding="utf-8")
     (parse,) = ConlluParser(file).parse(["我来他来"])
     assert (parse.starts, parse.parents) == ([0, 1, 2, 3], [1, -1, 3, -1])
+
+
+IDS = "".join(
+    f"# sent_id = {name}\n# text = {text}\n1\t{text}\t_\t{tag}\t_\t_\t{head}\t{deprel}\t_\t_\n\n"
+    for name, text, tag, head, deprel in [
+        ("a-1", "Stop", "VERB", "0", "root"),
+        ("a-2", "Stop", "NOUN", "0", "root"),
+        ("a-1", "Stop", "VERB", "0", "root"),
+        ("b", "Go", "VERB", "0", "root"),
+        ("b", "Went", "VERB", "0", "root"),
+        ("c", "No", "INTJ", "_", "_"),
+    ]
+)
+
+
+def test_sentences_by_their_ids(write):
+    parser = ConlluParser(write("ids.conllu", IDS))
+    parses = parser.parse_ids(["a-2", "a-1", "a-2"])
+    assert [parse.upos for parse in parses] == [["NOUN"], ["VERB"], ["NOUN"]]
+    assert parses[1] == Parse("Stop", [0], [4], ["VERB"], [0], [-1], ["root"])
+    assert parser.parse_ids([]) == []
+    assert parser.parse_ids(["c", "a-1"], dependencies=False)[1].parents is None
+    with pytest.raises(ValueError, match="'No' has no heads"):
+        parser.parse_ids(["c"])
+
+
+def test_an_id_of_different_sentences_is_refused(write):
+    path = write("ids.conllu", IDS)
+    with pytest.raises(
+        ValueError, match=r"sent_id 'b' is that of 2 different sentences in .*\['Go', 'Went'\]: give each"
+    ):
+        ConlluParser(path).parse_ids(["a-1", "b"])
+    other = write("other.conllu", IDS.replace("VERB", "X"))
+    with pytest.raises(ValueError, match="'a-1' is that of 2 different sentences"):
+        ConlluParser([path, other]).parse_ids(["a-1"])
+    assert ConlluParser([path, other]).parse_ids(["a-2"])[0].upos == ["NOUN"]
+
+
+def test_missing_ids_are_reported(write):
+    parser = ConlluParser(write("ids.conllu", IDS))
+    with pytest.raises(
+        ValueError, match=r"no sentence for 2 of 3 sent_ids among the 6 of \[.*ids\.conllu'\]"
+    ) as error:
+        parser.parse_ids(["A-1", "a-1", "zz"])
+    assert str(error.value).split("\n")[1:] == [
+        "  sent_id 0, 'A-1': only whitespace, case, quotes or Unicode normalisation differ from 'a-1'",
+        "  sent_id 2, 'zz'",
+        "add the CoNLL-U file with exactly these sent_ids",
+    ]
