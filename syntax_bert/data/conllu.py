@@ -194,8 +194,8 @@ def surface_tokens(parse: Parse) -> list[list[int]]:
 def write_conllu(path: StrPath, sentences: Iterable[Parse | ConlluSentence]) -> None:
     """Writes a CoNLL-U file, one CoNLL-U sentence for each sentence of each Parse.
 
-    Words that share characters become a multiword token; from a bare Parse their FORMs are `_`. Line breaks and tabs
-    become spaces, a Parse without words leaves nothing; otherwise a Parse of one sentence is read back equal.
+    Words that share characters become a multiword token; from a bare Parse their FORMs are `_`. Line breaks, tabs and
+    NUL become spaces, a Parse without words leaves nothing; otherwise a Parse of one sentence is read back equal.
 
     Raises:
         ValueError: For what CoNLL-U cannot hold: words without characters, with spaces at their ends or that share
@@ -230,7 +230,7 @@ def check_writable(parse: Parse, number: int) -> None:
 
 def conllu_lines(sentence: ConlluSentence, sent_id: str) -> Iterator[str]:
     """Gives the lines of a Parse, sentence by sentence."""
-    parse, text = sentence.parse, re.sub(r"[\r\n\t]", " ", sentence.parse.text)
+    parse, text = sentence.parse, re.sub(r"[\r\n\t\0]", " ", sentence.parse.text)
     starts, ends = [*parse.starts, len(text)], [0, *parse.ends]
     for part, group in groupby(surface_tokens(parse), key=lambda words: parse.sentence_ids[words[0]]):
         tokens = list(group)
