@@ -8,6 +8,7 @@ from multiprocessing import get_context
 
 import pytest
 
+from syntax_bert import SyntaxTokenizerFast
 from syntax_bert.parsers.catalogue import load_parser
 from syntax_bert.parsers.spacy_parser import SpacyParser, read_doc
 from syntax_bert.tokenization.universal_dependencies import Parse
@@ -190,6 +191,12 @@ def test_100_000_characters(parser, text):
 def test_a_text_that_is_too_long_is_named(parser):
     with pytest.raises(ValueError, match="text 1 has 1000001 characters, spaCy takes up to 1000000: split it"):
         parser.parse(["Le", "x" * 1_000_001])
+
+
+def test_columns_of_a_tokenizer(parser, plain_checkpoint):
+    tokenizer = SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=parser)
+    assert tokenizer("Le chat dort.") == tokenizer("Le chat dort.", parses=parser.parse(["Le chat dort."])[0])
+    assert tokenizer("Le chat dort.")["head_positions"] == [0, 2, 3, 0, 3, 0]
 
 
 def test_languages(parser):

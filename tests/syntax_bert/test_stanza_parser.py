@@ -47,7 +47,7 @@ SMALL = (
 )
 EMBEDDINGS = (
     "--char_hidden_dim 16 --word_emb_dim 8 --tag_emb_dim 8 --transformed_dim 8 --num_layers 1 --no_pretrain "
-    "--word_dropout 0 --word_cutoff 0 --deep_biaff_hidden_dim 16"
+    "--word_dropout 0 --deep_biaff_hidden_dim 16"
 )
 
 
@@ -72,7 +72,7 @@ def train(folder):
         (folder / name).write_text(" ".join([content] * 4) if name == "text" else content)
     (folder / "labels").write_text("0".join([files["labels"]] * 4))
     paths = {name: str(folder / name) for name in files}
-    data = ["--train_file", paths["treebank"], "--eval_file", paths["treebank"]]
+    data = ["--train_file", paths["treebank"], "--eval_file", paths["treebank"], "--output_file", str(folder / "out")]
     trainings = {
         "tokenize": (tokenizer, ["--txt_file", paths["text"], "--label_file", paths["labels"], "--dev_txt_file"]
         + [paths["text"], "--mwt_json_file", paths["mwt"]]
@@ -82,7 +82,7 @@ def train(folder):
         "pos": (tagger, [*data, *f"{SMALL.format('', 'char_')} {EMBEDDINGS} --max_steps 60 --eval_interval 60 "
         "--composite_deep_biaff_hidden_dim 8".split()]),
         "depparse": (parser, [*data, *f"{SMALL.format('', 'char_')} {EMBEDDINGS} --max_steps 100 --eval_interval 50 "
-        "--optim adam --deep_biaff_output_dim 16 --no_checkpoint --batch_size 20".split()]),
+        "--optim adam --no_checkpoint --batch_size 20".split()]),
     }  # fmt: skip
     for name, (trainer, arguments) in trainings.items():
         trainer.main([*map(str, arguments), "--save_dir", str(folder / "fr" / name)])
