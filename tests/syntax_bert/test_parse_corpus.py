@@ -1,6 +1,7 @@
 """Parsing corpora in shards: whatever happens in between, the outcome is that of an undisturbed run."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from filelock import FileLock
 
 from syntax_bert import Parse, UDPipeParser, cli
-from syntax_bert.corpora.documents import read_documents
+from syntax_bert.corpora.documents import Document, read_documents
 from syntax_bert.corpora.parse_columns import from_record
 from syntax_bert.corpora.parse_corpus import parse_corpus
 from syntax_bert.corpora.shards import CorpusOptions
@@ -175,6 +176,21 @@ def test_a_worker_that_dies(corpus, monkeypatch, tmp_path, write):
 
     with pytest.raises(ValueError, match="a worker process died, .* 0 shards are whole: run the same again"):
         parse_corpus(read_documents([path]), tmp_path / "dead", DyingParser(), CorpusOptions(), workers=2)
+
+
+@pytest.mark.slow
+def test_memory_is_flat_over_a_million_short_sentences(tmp_path, english_parser):
+    peaks = []
+
+    def documents():
+        for number in range(1_000_000):
+            if number % 100_000 == 0:
+                peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+            yield Document("rain", number + 1, {"text": f"It rained {number} days."})
+
+    totals = parse_corpus(documents(), tmp_path / "million", UDPipeParser(english_parser), CorpusOptions())
+    assert totals["rows"] == 1_000_000
+    assert peaks[-1] < 1.05 * peaks[2], peaks
 
 
 def test_only_one_writer(corpus, tmp_path):
