@@ -136,7 +136,7 @@ class SyntaxArguments(ModelArguments):
 
     parser: str | None = HfArg(
         default=None,
-        help="Language code of an embedded parser, a .udpipe file or a .conllu file. Default: the parser "
+        help="Language code, .udpipe or .conllu file, or stanza:de, spacy:NAME. Default: the parser "
         "that a syntax checkpoint carries; en for a plain one.",
     )
 
@@ -168,7 +168,7 @@ class SystemArguments(ModelArguments):
     )
     parsers: list[str] | None = HfArg(
         default=None,
-        help="LANGUAGE=FILE.udpipe, or only LANGUAGE for an embedded parser. Default: those that the checkpoint "
+        help="LANGUAGE=FILE.udpipe, or LANGUAGE for the one of that language. Default: those that the checkpoint "
         "carries; en for a plain one. Other languages are evaluated without syntax.",
     )
     syntax_learning_rate: float | None = HfArg(

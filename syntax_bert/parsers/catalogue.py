@@ -58,8 +58,13 @@ def load_parser(name: str, beam_size: int | None = None) -> Parser:
         from .conllu_parser import ConlluParser  # needs the extra "training"
 
         return ConlluParser(name)
-    path = name if name.endswith(".udpipe") or os.path.sep in name else parser_path(name)
+    path = model_path(name)
     return UDPipeParser(path) if beam_size is None else UDPipeParser(path, beam_size)
+
+
+def model_path(name: str) -> str:
+    """Gives the path of a UDPipe model that is a file, or else known to `parser_path`."""
+    return name if name.endswith(".udpipe") or os.path.sep in name else parser_path(name)
 
 
 def named_values(values: Sequence[str] | None, option: str, form: str = "LANGUAGE=FILE") -> dict[str, str]:
@@ -76,10 +81,10 @@ def named_values(values: Sequence[str] | None, option: str, form: str = "LANGUAG
 
 
 def named_parsers(names: Sequence[str], beam_size: int | None = None) -> UDPipeParser:
-    """Makes the parser of several languages that a command line names: `de=FILE.udpipe`, or `en` for an embedded one.
+    """Makes the parser of several languages that a command line names: `de=FILE.udpipe`, `de=german-hdt` or `de`.
 
     Raises:
-        ValueError: If a name is neither, or two are of one language.
+        ValueError: If a name is none of these, or two are of one language.
     """
     named_values([name for name in names if "=" in name or name.endswith(".udpipe")], "--parsers")
     by_language: dict[str, str] = {}
@@ -88,5 +93,5 @@ def named_parsers(names: Sequence[str], beam_size: int | None = None) -> UDPipeP
         if language in by_language:
             raise ValueError(f"there are two parsers for {language!r}: {by_language[language]!r} and {name!r}")
         by_language[language] = name
-    paths = {language: name.partition("=")[2] or parser_path(language) for language, name in by_language.items()}
+    paths = {language: model_path(name.partition("=")[2] or language) for language, name in by_language.items()}
     return UDPipeParser(paths) if beam_size is None else UDPipeParser(paths, beam_size)

@@ -1,6 +1,5 @@
 """`syntax-bert parsers`."""
 
-import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,17 +28,14 @@ def parsers(arguments: list[str]) -> None:
     described = commands.add_parser("info", help="What is known of a model; nothing is downloaded.")
     described.add_argument("name", metavar="NAME|FILE", help="A language code, a model as listed, or a .udpipe file.")
     parsed = parser.parse_args(arguments)
-    try:
-        if parsed.command == "list":
-            lines = list_models(parsed.language)
-        elif parsed.command == "download":
-            lines = download_models(parsed.names, parsed.force, parsed.accept_changed)
-        else:
-            lines = describe(parsed.name)
-        for line in lines:
-            print(line)
-    except (OSError, ValueError) as error:
-        sys.exit(f"syntax-bert parsers: {error}")
+    if parsed.command == "list":
+        lines = list_models(parsed.language)
+    elif parsed.command == "download":
+        lines = download_models(parsed.names, parsed.force, parsed.accept_changed)
+    else:
+        lines = describe(parsed.name)
+    for line in lines:
+        print(line)
 
 
 def list_models(language_code: str | None) -> Iterator[str]:

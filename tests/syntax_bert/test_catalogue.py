@@ -62,6 +62,13 @@ def test_names_of_no_parser(names, message):
         named_parsers(names)
 
 
+def test_a_language_may_have_a_model_by_its_name(english_parser, monkeypatch):
+    asked = []
+    monkeypatch.setattr("syntax_bert.parsers.catalogue.parser_path", lambda name: asked.append(name) or english_parser)
+    assert named_parsers(["de=german-hdt", "fr"]).paths == {"de": english_parser, "fr": english_parser}
+    assert asked == ["german-hdt", "fr"]
+
+
 def test_named_values():
     assert named_values(["de=a.tsv", "fr=b=c.tsv"], "--test_files") == {"de": "a.tsv", "fr": "b=c.tsv"}
     assert named_values(None, "--test_files") == {}
