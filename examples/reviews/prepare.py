@@ -9,6 +9,7 @@ Reviews that carry labels (JSON Lines of `id`, `text` and `labels`) become train
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tqdm.auto import tqdm
 from transformers.hf_argparser import HfArg
 
 from syntax_bert import UDPipeParser, parser_path
@@ -55,7 +56,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command."""
     (args,) = parse_arguments(PrepareArguments, arguments=arguments)
     reviews = read_reviews(args.input_file)
-    prepare_reviews(reviews, UDPipeParser(parser_path("en") if args.parser is None else args.parser))
+    prepare_reviews(
+        tqdm(reviews, desc="Splitting", disable=None),
+        UDPipeParser(parser_path("en") if args.parser is None else args.parser),
+    )
     if args.column_file is not None:
         write_columns(reviews, args.column_file)
     write_reviews(reviews, args.output_file)

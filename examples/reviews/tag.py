@@ -9,12 +9,15 @@ and `sentence_ids` that were tagged.
 
 from dataclasses import dataclass
 
+from tqdm.auto import trange
 from transformers.hf_argparser import HfArg
 
 from syntax_bert.arguments import parse_arguments
 
 from .review_files import read_reviews, write_reviews
 from .tagger import ReviewTagger
+
+REVIEWS_AT_A_TIME = 64  # whose encoded sentences are in memory
 
 
 @dataclass
@@ -30,7 +33,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command."""
     (args,) = parse_arguments(TagArguments, arguments=arguments)
     reviews = read_reviews(args.input_file)
-    ReviewTagger.from_pretrained(args.model_name_or_path).tag(reviews)
+    tagger = ReviewTagger.from_pretrained(args.model_name_or_path)
+    for start in trange(0, len(reviews), REVIEWS_AT_A_TIME, desc="Tagging", disable=None):
+        tagger.tag(reviews[start : start + REVIEWS_AT_A_TIME])
     write_reviews(reviews, args.output_file)
 
 

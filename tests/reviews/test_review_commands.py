@@ -37,9 +37,10 @@ def trained(load_script, as_arguments, plain_checkpoint, write, tmp_path):
     return tmp_path / "tagger"
 
 
-def test_from_tagged_reviews_to_a_tagger_of_raw_text(trained, as_arguments, write, tmp_path):
+def test_from_tagged_reviews_to_a_tagger_of_raw_text(trained, as_arguments, write, tmp_path, monkeypatch):
     texts = ["A dog is unhappy.  The cat sleeps.", "  We see a cat. "]
     raw, tagged, cleaned = write("raw.txt", "\n\n".join(texts)), tmp_path / "tagged.jsonl", tmp_path / "cleaned.jsonl"
+    monkeypatch.setattr(tag, "REVIEWS_AT_A_TIME", 1)
     tag.main(as_arguments({"model_name_or_path": trained, "input_file": raw, "output_file": tagged}))
     rows = [json.loads(line) for line in tagged.read_text().splitlines()]
     assert [(row["id"], row["text"]) for row in rows] == [(1, texts[0]), (3, texts[1])]
