@@ -16,7 +16,7 @@ from .sentences import split_text
 __all__ = ["ABSTRACT", "Section", "find_sections", "read_paper", "split_sections"]
 
 ABSTRACT = "Abstract"
-NUMBER = re.compile(r"[\d.]+\s*|[A-Z]\.?\d*\s+(?=[A-Z])|[IVX]+\.\s*")
+NUMBER = re.compile(r"^(?:[\d.]+\s*|[A-Z]\.?\d*\s+(?=[A-Z])|[IVX]+\.\s*)")
 
 
 @dataclass
@@ -91,7 +91,7 @@ def find_sections(sections: Sequence[Section], names: Sequence[str]) -> list[Sec
         ValueError: If there is none, naming those that there are.
     """
     begin = tuple(name.lower() for name in names)
-    found = [section for section in sections if NUMBER.sub("", section.heading, count=1).lower().startswith(begin)]
+    found = [section for section in sections if NUMBER.sub("", section.heading).lower().startswith(begin)]
     if not found:
         headings = [section.heading for section in sections if section.heading]
         raise ValueError(f"no section begins with {' or '.join(map(repr, names))}; the headings are {headings}")

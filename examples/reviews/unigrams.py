@@ -26,13 +26,9 @@ def content_stems(sentence: str) -> list[str]:
 
 
 def unigram_counts(sentences: Sequence[str]) -> csr_matrix:
-    """Counts the stems of each sentence, as a matrix of sentences by vocabulary.
-
-    Raises:
-        ValueError: If no sentence has a content word.
-    """
+    """Counts the stems of each sentence, as a matrix of sentences by vocabulary."""
     if not any(map(content_stems, sentences)):
-        raise ValueError(f"the {len(sentences)} sentences have no content words to choose by")
+        return csr_matrix((len(sentences), 0), dtype=np.float32)
     return CountVectorizer(analyzer=content_stems, dtype=np.float32).fit_transform(sentences)
 
 

@@ -94,6 +94,7 @@ def test_sections_are_taken_from_their_beginning(extractor):
         ("A.2 Proofs", "proof", True),
         ("5.3 Conclusion and outlook", "Conclusion", True),
         ("Introduction", "duction", False),
+        ("Part 3 proofs", "part proofs", False),
         ("A proof", "a proof", True),
         ("", "introduction", False),
     ],
