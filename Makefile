@@ -16,7 +16,7 @@ demo: .venv/ready
 	.venv/bin/python examples/demo.py
 
 test: .venv/ready
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest --numprocesses auto --dist worksteal
 
 lint: .venv/ready
 	.venv/bin/ruff check .

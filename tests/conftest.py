@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers reads it
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # the models are tiny, and there is a process for each core
 
 import pytest
 import sentencepiece
