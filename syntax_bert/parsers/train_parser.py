@@ -54,7 +54,7 @@ def train_parser(arguments: list[str]) -> None:
     unfinished.write_bytes(model)
     test_sets = [(file.name, sentences[file]) for file in test]
     if options.hold_out:
-        test_sets += [(f"the rest of {file.name}", sentences[file][kept[file] :]) for file in train]
+        test_sets.append(("held out", [block for file in train for block in sentences[file][kept[file] :]]))
     scores = score_table((name, score_udpipe(str(unfinished), "".join(blocks))) for name, blocks in test_sets)
     files = [(file, kept[file]) for file in train]
     licence(output).write_text(describe(output, files, scores, settings, options.licence), encoding="utf-8")

@@ -92,7 +92,7 @@ def test_holding_out_a_part(treebank, tmp_path, capsys):
     cli.main(["train-parser", train, *options, *QUICK])
     printed = capsys.readouterr().out
     assert "training on 75 sentences" in printed
-    assert "| the rest of en_tiny-ud-train.conllu | gold tokens | " in printed
+    assert "| held out | gold tokens | " in printed
     about = (tmp_path / "part.LICENSE.md").read_text()
     assert "Licence of UD_English-Tiny: CC0." in about
     assert "embedding_form_mincount=3" in about
