@@ -57,11 +57,19 @@ def test_hardly_any_text(split, text):
     assert len(split(text)) <= 1
 
 
-def test_a_contraction_is_one_word(english_parser):
-    text = "It isn't new."
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It isn't new.", "It|isn't|new|."),
+        ("Su et al. show it, cf. Fig. 2.", "Su|et|al.|show|it|,|cf.|Fig.|2|."),
+        ("We cite Su et al.", "We|cite|Su|et|al|."),  # the full stop ends the sentence too
+        ("It is big. A fig.", "It|is|big|.|A|fig|."),
+    ],
+)
+def test_words(english_parser, text, expected):
     words, sentence_ids = split_text(text, UDPipeParser(english_parser))
-    assert [text[slice(*word)] for word in words] == ["It", "isn't", "new", "."]
-    assert sentence_ids == [0] * 4
+    assert "|".join(text[slice(*word)] for word in words) == expected
+    assert len(words) == len(sentence_ids)
 
 
 @pytest.mark.parametrize(
