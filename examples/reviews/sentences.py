@@ -7,11 +7,8 @@ from syntax_bert import UDPipeParser
 
 __all__ = ["bracket_pairs", "split_text"]
 
-NEVER_LAST = (
-    r"i\.?e|e\.?g|cf|vs|viz|w\.?r\.?t|resp|approx|figs?|eqs?|eqns?|secs?|sect|tabs?|refs?|thms?|defs?|algs?|props?|"
-    r"cors?|lem|dr|prof"
-)
-SELDOM_LAST = r"et\s+al|etc|acc|app|chap|ch|nos?|pp?|vol"
+NEVER_LAST = r"i\.?e|e\.?g|cf|vs|viz|w\.?r\.?t|resp|figs?|eqs?|eqns?|thms?|lem|prof"
+SELDOM_LAST = r"et\s+al|etc|acc|algs?|app|approx|chap|ch|cor|defs?|dr|nos?|pp?|props?|refs?|secs?|sect|tabs?|vol"
 ABBREVIATIONS = [re.compile(rf"(?<![\w.])(?:{forms})\s*\.$", re.IGNORECASE) for forms in (NEVER_LAST, SELDOM_LAST)]
 LONGEST_ABBREVIATION = 16  # characters
 BRACKET = re.compile(r"(?<![:;])(?<![:;]-)[()\[\]{}]")

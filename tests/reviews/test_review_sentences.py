@@ -28,6 +28,7 @@ def split(english_parser):
         "As Fig. 2 shows, the loss is flat.",
         "As Figs. 2 and 3 show, the loss is flat.",
         "By Eq. 4 the bound is loose.",
+        "The details are in Sec. 3 and Tab. 2 of the paper.",
         "We derive it w.r.t. The weights of a layer.",
         "The gain is small (see the table. It is on page 5. Nothing is bold there) but real.",
         "The data are new [they are from the web. Nobody has them] and large.",
@@ -44,7 +45,8 @@ def test_one_sentence(split, sentence):
     [
         ["The method follows Smith et al.", "The results are new."],
         ["The plots are unclear :(", "The tables are good.", "I like it :)", "It is new."],
-        ["They use a big.", "It is a fig tree."],
+        ["It takes ten sec. on my machine.", "It is slow."],
+        ["It takes only ten sec.", "The other one is slow."],
         ["This is (a draft.", "It is not ready.", "I am sure."],
     ],
 )
