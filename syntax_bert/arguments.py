@@ -190,6 +190,8 @@ class SystemArguments(ModelArguments):
 
     def stored_parses(self, folders: Sequence[str]) -> Parser:
         """Opens the parsed corpora of languages as a parser, beside those that are named."""
+        if self.parser_beam_size is not None and self.parsers is None:
+            raise ValueError("--parses brings its parsers with their beam: leave out --parser_beam_size")
         others = None if self.parsers is None else named_parsers(self.parsers, self.parser_beam_size)
         return load_stored_parses(dict(named_values(folders, "--parses")), others)
 

@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(f'{error}: the command needs pip install "syntax_bert[training]"')
     try:
         getattr(module, function)(arguments[1:])
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         sys.exit(f"syntax-bert {arguments[0]}: {error}")
 
 

@@ -73,9 +73,12 @@ def save_parsers(parser, digests: Mapping[str, str] | None, folder: str | os.Pat
 def copy_file(source: Path, target: Path) -> Path:
     """Puts a copy of a file in place at once; what was there, perhaps a link into a cache, is not written to."""
     if not (target.exists() and target.samefile(source)):
-        unfinished = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}")
-        shutil.copyfile(source, unfinished)
-        unfinished.replace(target)
+        unfinished = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.unfinished")
+        try:
+            shutil.copyfile(source, unfinished)
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
     return target
 
 

@@ -94,11 +94,14 @@ class UDPipeParser:
         ]
 
     def _model(self, language: str | None):
+        return load_model(self._path(language))
+
+    def _path(self, language: str | None) -> str:
         if language is None and len(self.paths) == 1:
             (path,) = self.paths.values()
-            return load_model(path)
+            return path
         if language in self.paths:
-            return load_model(self.paths[language])
+            return self.paths[language]
         known = sorted(str(code) for code in self.paths if code is not None)
         remedy = f"there are parsers for {known}" if known else "give the parser as {language: path} to name one"
         if language is None:

@@ -12,19 +12,21 @@
 import hashlib
 import json
 import os
+import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
+from datasets.fingerprint import Hasher
 
 from syntax_bert.parsers import Parser
 from syntax_bert.tokenization.parser_files import parser_files, save_parsers
 from syntax_bert.tokenization.udpipe_models import file_digest
 from syntax_bert.tokenization.udpipe_parser import UDPipeParser
 
-from .parse_columns import PARSE_TYPE, parse_column
+from .parse_columns import has_parses, has_texts, parse_column
 
 __all__ = ["CorpusFolder", "describe_parser", "finish_corpus", "text_hash"]
 
@@ -50,7 +52,11 @@ class CorpusFolder:
 
     def shards(self) -> list[Path]:
         """Lists the Parquet shards in order, those of other programs too."""
-        return sorted(self.path.glob("*.parquet"))
+        return sorted(self.path.glob("[!.]*.parquet"))
+
+    def count(self) -> dict[str, int]:
+        """Counts the rows and shards that are there."""
+        return {"rows": sum(pq.read_metadata(shard).num_rows for shard in self.shards()), "shards": len(self.shards())}
 
     def settings(self) -> dict[str, Any]:
         """Reads how the corpus was made; empty if nothing is there.
@@ -61,8 +67,9 @@ class CorpusFolder:
         if not self.settings_file.exists():
             return {}
         try:
-            return dict(json.loads(self.settings_file.read_text("utf-8")))
-        except ValueError as error:
+            settings = json.loads(self.settings_file.read_text("utf-8"))
+            return {**settings, "format": settings["format"], "syntax": dict(settings["syntax"])}
+        except (ValueError, TypeError, KeyError) as error:
             raise ValueError(f"{self.settings_file} is damaged: {error}; remove the folder and parse again") from error
 
     def write_settings(self, settings: Mapping[str, Any]) -> None:
@@ -72,13 +79,12 @@ class CorpusFolder:
     def done(self) -> dict[int, dict[str, Any]]:
         """Reads the journal: what is noted of each shard that is whole; a half-written line counts as none."""
         notes = {}
-        for line in self.journal.read_text("utf-8").splitlines() if self.journal.exists() else ():
+        for line in self.journal.read_text("utf-8", errors="replace").splitlines() if self.journal.exists() else ():
             try:
                 note = json.loads(line)
-                file = self.path / note["file"]
-                if file.exists() and file.stat().st_size == note["bytes"]:
+                if file_sha256(self.path / note["file"]) == note["sha256"]:
                     notes[note["shard"]] = note
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OSError):
                 continue
         return notes
 
@@ -91,31 +97,38 @@ class CorpusFolder:
         with open(self.journal, "a", encoding="utf-8") as file:
             file.write(json.dumps(note) + "\n")
 
-    def write_index(self, text_columns: Sequence[str]) -> str:
-        """Writes the hashes of all texts of the Parquet shards, and where they are; of equal texts the first counts.
+    def write_index(self, settings: Mapping[str, Any]) -> str:
+        """Writes the hashes of all texts that have parses, and where they are; of equal texts the first counts.
 
         Returns:
-            The SHA-256 of the hashes.
+            The SHA-256 of all shards.
         """
         kinds = np.dtype([("hash", np.uint64), ("place", np.int64)])
-        texts = np.fromiter(((text_hash(text), place) for text, place in self._texts(text_columns)), kinds)
+        texts = np.fromiter(self._texts(settings), kinds)
         order = np.argsort(texts["hash"], kind="stable")
         for file, values in ((self.hashes_file, texts["hash"]), (self.places_file, texts["place"])):
             unfinished = file.with_name(f"{file.stem}.unfinished.npy")
             np.save(unfinished, values[order])
             unfinished.replace(file)
-        return hashlib.sha256(texts["hash"].tobytes()).hexdigest()
+        return hashlib.sha256("".join(map(file_sha256, self.shards())).encode()).hexdigest()
 
-    def _texts(self, text_columns: Sequence[str]) -> Iterator[tuple[str | list[str], int]]:
+    def _texts(self, settings: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
+        names, language_column = settings["text_columns"], settings.get("language_column")
+        columns = [name for text in names for name in (text, f"{parse_column(text)}.starts")]
         row = 0
         for shard in self.shards():
             with pq.ParquetFile(shard) as file:
-                for batch in file.iter_batches(columns=list(text_columns)):
-                    for column, name in enumerate(text_columns):
-                        for index, text in enumerate(batch.column(name).to_pylist()):
-                            if text is not None:
-                                yield text, (row + index) * MAX_COLUMNS + column
-                    row += batch.num_rows
+                for batch in file.iter_batches(columns=[*columns, *([language_column] if language_column else [])]):
+                    languages = [settings.get("language")] * len(batch)
+                    if language_column:
+                        languages = batch.column(language_column).to_pylist()
+                    for number, name in enumerate(names):
+                        has_parse = batch.column(parse_column(name)).is_valid().to_pylist()
+                        texts = batch.column(name).to_pylist()
+                        for index, text in enumerate(texts):
+                            if has_parse[index]:
+                                yield text_hash(text, languages[index]), (row + index) * MAX_COLUMNS + number
+                    row += len(batch)
 
 
 def write_at_once(file: Path, content: bytes) -> None:
@@ -125,20 +138,37 @@ def write_at_once(file: Path, content: bytes) -> None:
     unfinished.replace(file)
 
 
-def text_hash(text: str | Sequence[str]) -> int:
-    """Hashes a text, or the words of one."""
-    content = text if isinstance(text, str) else "\0".join(["", *text])
-    return int.from_bytes(hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+def file_sha256(file: Path) -> str:
+    """Gives the SHA-256 of a file."""
+    with open(file, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def text_hash(text: str | Sequence[str], language: str | None) -> int:
+    """Hashes a text, or the words of one, in a language."""
+    content = f"t{text}" if isinstance(text, str) else "w" + "".join(f"{len(word)}:{word}" for word in text)
+    whole = f"{language or ''}\0{content}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(whole, digest_size=8).digest(), "little")
 
 
 def describe_parser(parser: Parser, name: str | None = None) -> dict[str, Any]:
-    """Describes a parser in the form in which a tokenizer keeps it: its files with their SHA-256, else a name."""
+    """Describes a parser: UDPipe models as a tokenizer keeps them, another one by its name and a digest."""
+    if not isinstance(parser, UDPipeParser):
+        return {"name": name or type(parser).__name__, "digest": state_digest(parser)}
     files = parser_files(parser)
-    if not isinstance(parser, UDPipeParser) or not files:
-        return {"name": name or type(parser).__name__}
     names = {language: file for language, file, _ in files}
     digests = {file: file_digest(path) for _, file, path in files}
     return {"parser": names.get(None, names), "sha256": digests, "beam_size": parser.beam_size}
+
+
+def state_digest(parser: Parser) -> str | None:
+    """Gives a digest of what a parser parses by; `None` for one that does not pickle."""
+    state: Any = getattr(parser, "__getstate__", dict)()
+    contents = [state[key] for key in ("digests", "digest") if key in state] if isinstance(state, dict) else []
+    try:
+        return Hasher.hash(contents or parser)
+    except (TypeError, AttributeError, pickle.PicklingError):
+        return None
 
 
 def finish_corpus(
@@ -146,6 +176,7 @@ def finish_corpus(
     parser: Parser,
     text_columns: Sequence[str] = ("text",),
     parser_name: str | None = None,
+    language: str | None = None,
 ) -> None:
     """Makes a folder of Parquet files with parse columns, which another program wrote, a corpus for `--parses`.
 
@@ -154,32 +185,25 @@ def finish_corpus(
         parser: The parser that made the parses; UDPipe models are copied into the folder.
         text_columns: The columns of texts, beside each of which is the column of its parses, `text_parse`.
         parser_name: Name of another parser, such as `stanza:de`.
+        language: Language code of the texts, for a parser of several languages.
 
     Raises:
         ValueError: If there are no files, or one lacks these columns.
     """
     corpus = CorpusFolder(folder)
+    if isinstance(text_columns, str):
+        raise ValueError(f"text_columns takes a list of names, got {text_columns!r}")
     if not corpus.shards():
         raise ValueError(f"{folder} has no Parquet files")
-    rows = 0
     for shard in corpus.shards():
         schema = pq.read_schema(shard)
         for column in text_columns:
-            if column not in schema.names or not has_parses(schema, parse_column(column)):
+            if not (has_texts(schema, column) and has_parses(schema, parse_column(column))):
                 raise ValueError(
                     f"{shard} lacks {column!r} or its parses, {parse_column(column)!r}, in {schema.names}"
                 )
-        rows += pq.read_metadata(shard).num_rows
-    described = describe_parser(parser, parser_name)
-    save_parsers(parser if "parser" in described else None, described.get("sha256"), corpus.path)
-    settings = {"format": "parquet", "text_columns": list(text_columns), "syntax": described}
-    totals = {"rows": rows, "shards": len(corpus.shards()), "texts": corpus.write_index(text_columns)}
-    corpus.write_settings({**settings, "complete": totals})
-
-
-def has_parses(schema: Any, column: str) -> bool:
-    """Tells whether a column is there and has the fields of parses."""
-    if column not in schema.names:
-        return False
-    fields: Iterable[Any] = schema.field(column).type
-    return [field.name for field in fields] == [field.name for field in PARSE_TYPE]
+    syntax = describe_parser(parser, parser_name)
+    save_parsers(parser if "parser" in syntax else None, syntax.get("sha256"), corpus.path)
+    settings = {"format": "parquet", "text_columns": list(text_columns), "language": language, "syntax": syntax}
+    content = corpus.write_index(settings)
+    corpus.write_settings({**settings, "complete": {**corpus.count(), "content": content}})

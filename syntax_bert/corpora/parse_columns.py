@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from syntax_bert.tokenization.universal_dependencies import Parse
 
-__all__ = ["PARSE_TYPE", "from_record", "parse_column", "to_record"]
+__all__ = ["PARSE_TYPE", "from_record", "has_parses", "has_texts", "parse_column", "to_record"]
 
 PARSE_TYPE = pa.struct(
     {
@@ -20,6 +20,23 @@ PARSE_TYPE = pa.struct(
 def parse_column(column: str) -> str:
     """Names the column with the parses of a text column."""
     return f"{column}_parse"
+
+
+def has_texts(schema: pa.Schema, column: str) -> bool:
+    """Tells whether a column is there and holds texts, or lists of words."""
+    if column not in schema.names:
+        return False
+    kind = schema.field(column).type
+    kind = kind.value_type if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def has_parses(schema: pa.Schema, column: str) -> bool:
+    """Tells whether a column is there and has the fields of parses."""
+    if column not in schema.names:
+        return False
+    kind = schema.field(column).type
+    return pa.types.is_struct(kind) and [field.name for field in kind] == [field.name for field in PARSE_TYPE]
 
 
 def to_record(parse: Parse | None) -> dict[str, Sequence] | None:

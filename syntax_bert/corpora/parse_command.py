@@ -1,12 +1,14 @@
 """`syntax-bert parse`: texts of any amount, parsed once, for `--parses` of the scripts or as CoNLL-U."""
 
+import os
+import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from syntax_bert.parsers import Parser
 from syntax_bert.parsers.catalogue import load_parser, named_parsers
 
-from .documents import read_documents
+from .documents import READERS, read_documents
 from .parse_corpus import parse_corpus
 from .shards import CorpusOptions
 
@@ -18,6 +20,9 @@ def parse(arguments: list[str]) -> None:
     parser = ArgumentParser("syntax-bert parse", description=parse.__doc__)
     parser.add_argument(
         "inputs", nargs="+", help="Files (.txt, .jsonl, .csv, .tsv, .parquet), folders of them, or Hub data sets."
+    )
+    parser.add_argument(
+        "--input_format", choices=READERS, help="What files are, of any ending; words are column files."
     )
     parser.add_argument("--output", required=True, help="The folder of the corpus.")
     parser.add_argument(
@@ -45,14 +50,18 @@ def parse(arguments: list[str]) -> None:
         shard_size=given.shard_size,
     )
     own_parser = make_parser(given.parser, given.parser_beam_size)
-    documents = read_documents(given.inputs, given.dataset_config_name, given.split)
-    totals = parse_corpus(documents, given.output, own_parser, options, given.workers, " ".join(given.parser))
+    documents = read_documents(given.inputs, given.input_format, given.dataset_config_name, given.split)
+    try:
+        totals = parse_corpus(documents, given.output, own_parser, options, given.workers, " ".join(given.parser))
+    except KeyboardInterrupt:
+        print(f"stopped; the same command goes on where {given.output} is", file=sys.stderr)
+        sys.exit(130)
     counts = "{rows:,} rows, {sentences:,} sentences, {words:,} words in {shards:,} shards".format(**totals)
     print(f"{given.output}: {counts}")
 
 
 def make_parser(names: Sequence[str], beam_size: int | None) -> Parser:
     """Makes the parser that is named, or that of several languages."""
-    if len(names) == 1 and "=" not in names[0]:
+    if len(names) == 1 and ("=" not in names[0] or os.path.exists(names[0])):
         return load_parser(names[0], beam_size)
     return named_parsers(names, beam_size)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -17,6 +18,8 @@ from .shard_workers import parse_shards
 from .shards import CorpusOptions, make_shards
 
 __all__ = ["parse_corpus"]
+
+LOCK = ".lock"
 
 
 def parse_corpus(
@@ -40,7 +43,7 @@ def parse_corpus(
         parser_name: Name of a parser other than UDPipe, such as `stanza:de`.
 
     Returns:
-        The numbers of `rows`, `sentences`, `words` and `shards`, and of Parquet the digest of the `texts`.
+        The numbers of `rows`, `sentences`, `words` and `shards`, and of Parquet the digest of the `content`.
 
     Raises:
         ValueError: If the folder holds a corpus with other settings or is being written to, or a row cannot be parsed,
@@ -49,25 +52,24 @@ def parse_corpus(
     corpus = CorpusFolder(folder)
     corpus.path.mkdir(parents=True, exist_ok=True)
     with only_writer(corpus):
-        settings = describe_settings(parser, parser_name, options)
-        check_settings(corpus, settings)
-        corpus.write_settings(settings)
-        save_parsers(parser if "parser" in settings["syntax"] else None, settings["syntax"].get("sha256"), corpus.path)
+        settings, before = describe_settings(parser, parser_name, options), corpus.settings()
+        check_settings(corpus, settings, before)
+        if options.text_columns is None:  # as the first run has chosen them
+            options = replace(options, text_columns=before.get("text_columns"))
         for unfinished in corpus.path.glob("*.unfinished*"):
             unfinished.unlink()
-        corpus.write_journal(corpus.done().values())  # without a line that was cut
+        old_files = {note["file"] for note in corpus.done().values()}
         job = ShardParser(corpus, parser, options, Progress())
-        notes = parse_shards(make_shards(documents, options), job, workers)
+        notes = parse_shards(make_shards(documents, options), job, settings, workers)
+        save_parsers(parser if "parser" in settings["syntax"] else None, settings["syntax"].get("sha256"), corpus.path)
+        for stale in old_files - {note["file"] for note in notes}:  # the input was longer
+            (corpus.path / stale).unlink()
         corpus.write_journal(notes)
-        for stale in set(corpus.path.glob(f"part-*.{options.format}")) - {
-            corpus.path / note["file"] for note in notes
-        }:
-            stale.unlink()  # the input was longer
         totals: dict[str, Any] = {name: sum(note[name] for note in notes) for name in ("rows", "sentences", "words")}
         totals["shards"] = len(notes)
+        settings["text_columns"] = notes[0]["text_columns"]
         if options.format == "parquet":
-            settings["text_columns"] = notes[0]["text_columns"]
-            totals["texts"] = corpus.write_index(settings["text_columns"])
+            totals["content"] = corpus.write_index(settings)
         corpus.write_settings({**settings, "complete": totals})
         return totals
 
@@ -76,7 +78,7 @@ def parse_corpus(
 def only_writer(corpus: CorpusFolder) -> Iterator[None]:
     """Makes sure that no other process writes into a folder."""
     try:
-        with FileLock(corpus.path / ".lock", timeout=0):
+        with FileLock(corpus.path / LOCK, timeout=0):
             yield
     except Timeout as error:
         raise ValueError(f"another process is writing to {corpus.path}") from error
@@ -96,13 +98,12 @@ def describe_settings(parser: Parser, parser_name: str | None, options: CorpusOp
     }
 
 
-def check_settings(corpus: CorpusFolder, settings: Mapping[str, Any]) -> None:
+def check_settings(corpus: CorpusFolder, settings: Mapping[str, Any], before: Mapping[str, Any]) -> None:
     """Refuses a folder with a corpus that was made differently, or with other files."""
-    there = corpus.settings()
-    if not there and (corpus.shards() or corpus.journal.exists()):
-        raise ValueError(f"{corpus.path} has files that are no parsed corpus: name a new folder")
-    for name, value in settings.items():
-        is_chosen = name == "text_columns" and value is None  # by the first run, from the same rows
-        if there and there.get(name) != value and not is_chosen:
-            problem = f"{name} {there.get(name)!r}, not {value!r}"
+    others = [path.name for path in corpus.path.iterdir() if path.name != LOCK]
+    if not before and others:
+        raise ValueError(f"{corpus.path} has files that are no parsed corpus, {sorted(others)[:3]}: name a new folder")
+    for name, value in settings.items() if before else ():
+        if before.get(name) != value and not (name == "text_columns" and None in (value, before.get(name))):
+            problem = f"{name} {before.get(name)!r}, not {value!r}"
             raise ValueError(f"{corpus.path} holds a corpus with {problem}: name a new folder, or remove that one")

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from syntax_bert.data.conllu import ConlluSentence, write_conllu
 from syntax_bert.parsers import Parser
 from syntax_bert.tokenization.universal_dependencies import Parse
 
-from .corpus_folder import CorpusFolder
+from .corpus_folder import CorpusFolder, file_sha256
 from .parse_columns import PARSE_TYPE, parse_column, to_record
 from .shards import CorpusOptions, Shard, choose_columns
 
@@ -59,8 +60,7 @@ class ShardParser:
         parses = {name: self.parse(table.column(name).to_pylist(), languages, shard) for name in columns}
         file = self.corpus.shard(shard.number, options.format)
         if options.format == "conllu":
-            rows = enumerate(parses[columns[0]], start=shard.first_row + 1)
-            write_conllu(file, (ConlluSentence(parse, [], str(row)) for row, parse in rows if parse is not None))
+            self.write_conllu(file, parses[columns[0]], shard)
         else:
             for name, made in parses.items():
                 table = table.append_column(parse_column(name), pa.array(map(to_record, made), PARSE_TYPE))
@@ -74,7 +74,7 @@ class ShardParser:
             "rows": len(table),
             "sentences": sum(len(set(parse.sentence_ids)) for parse in all_parses),
             "words": sum(map(len, all_parses)),
-            "bytes": file.stat().st_size,
+            "sha256": file_sha256(file),
             "made_of": digest,
             "text_columns": columns,
         }
@@ -98,6 +98,23 @@ class ShardParser:
                 parses[row] = parse
             self.progress.add(len(rows))
         return parses
+
+    def write_conllu(self, file: Path, parses: Sequence[Parse | None], shard: Shard) -> None:
+        """Writes parses with the numbers of their rows, from 1, as ids."""
+        rows = enumerate(parses, start=shard.first_row + 1)
+        sentences = [ConlluSentence(parse, [], str(row)) for row, parse in rows if parse is not None]
+        try:
+            write_conllu(file, sentences)
+        except ValueError:
+            for sentence in sentences:  # to name the one
+                try:
+                    write_conllu(file, [sentence])
+                except ValueError as error:
+                    source, number = shard.places[int(sentence.sent_id or 0) - 1 - shard.first_row]
+                    raise ValueError(f"{source}:{number}: {error}") from error
+                finally:
+                    file.unlink(missing_ok=True)
+            raise
 
     def parse_some(self, texts: Sequence[Any], languages: Sequence[str | None]) -> list[Parse]:
         """Parses texts, or lists of words."""

@@ -3,17 +3,20 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from syntax_bert.data.text_files import choose_text_columns
 
 from .documents import Document
-from .parse_columns import parse_column
+from .parse_columns import has_texts, parse_column
 
 __all__ = ["CorpusOptions", "Shard", "choose_columns", "make_shards"]
 
+UNFIT = (pa.ArrowException, OverflowError, UnicodeError, TypeError)  # of values that a column does not hold
 MAX_CHARACTERS = 20_000_000  # of the texts of a shard, so that long documents do not fill the memory
 
 
@@ -55,17 +58,17 @@ class Shard(NamedTuple):
 
 
 def make_shards(documents: Iterable[Document], options: CorpusOptions) -> Iterator[Shard]:
-    """Puts rows together; those of the first shard say which columns there are.
+    """Puts rows together; the first ones, or the schema that they bring, say which columns there are.
 
     Raises:
-        ValueError: If there is no row, columns are not as the options say, or a later row has other columns or kinds
-            of values.
+        ValueError: If there is no row, columns are not as the options say, or a later row has other columns or values
+            that a column does not hold.
     """
     schema: pa.Schema | None = None
     first_row = 0
     for number, rows in enumerate(group(documents, options.shard_size)):
         if schema is None:
-            schema = find_schema(rows)
+            schema = rows[0].schema or find_schema(rows)
             choose_columns(schema, options, rows[0].source)
         table = make_table(rows, schema)
         yield Shard(number, first_row, table, [(row.source, row.number) for row in rows])
@@ -80,7 +83,7 @@ def group(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
     characters = 0
     for document in documents:
         rows.append(document)
-        characters += sum(len(value) for value in document.row.values() if isinstance(value, str))
+        characters += sum(map(text_size, document.row.values()))
         if len(rows) == size or characters > MAX_CHARACTERS:
             yield rows
             rows, characters = [], 0
@@ -88,16 +91,24 @@ def group(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
         yield rows
 
 
+def text_size(value: Any) -> int:
+    """Counts the characters of a text, or of a list of words."""
+    if isinstance(value, list):
+        return sum(len(word) for word in value if isinstance(word, str))
+    return len(value) if isinstance(value, str) else 0
+
+
 def find_schema(rows: Sequence[Document]) -> pa.Schema:
     """Finds the columns of rows and the kinds of their values."""
     fields = {}
     for name in dict.fromkeys(name for document in rows for name in document.row):
-        values = [document.row.get(name) for document in rows]
         try:
-            kind = pa.array(values).type
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            kind = pa.array([document.row.get(name) for document in rows]).type
+            pq.write_table(pa.table({name: pa.array([], kind)}), pa.BufferOutputStream())
+        except UNFIT as error:
+            where = f"{rows[0].where} to {rows[-1].number}"
             raise ValueError(
-                f"{rows[0].where} to {rows[-1].number}: {name!r} has values of several kinds: {error}"
+                f"{where}: {name!r} has values of several kinds, or none that Parquet holds: {error}"
             ) from error
         fields[name] = pa.string() if pa.types.is_null(kind) else kind
     return pa.schema(fields)
@@ -109,15 +120,32 @@ def make_table(rows: Sequence[Document], schema: pa.Schema) -> pa.Table:
         if unknown := document.row.keys() - set(schema.names):
             problem = f"the columns {sorted(unknown)} are not in the first rows, which have {schema.names}"
             raise ValueError(f"{document.where}: {problem}")
+    values = [document.row for document in rows]
     try:
-        return pa.Table.from_pylist([document.row for document in rows], schema)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        for document in rows:
-            try:
-                pa.Table.from_pylist([document.row], schema)
-            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-                raise ValueError(f"{document.where}: not as in the first rows: {error}") from error
-        raise
+        table = pa.Table.from_pylist(values, schema)
+        if all(map(is_held, values, table.to_pylist())):
+            return table
+    except UNFIT:
+        pass
+    for document in rows:
+        try:
+            stored = pa.Table.from_pylist([document.row], schema).to_pylist()[0]
+        except UNFIT as error:
+            raise ValueError(f"{document.where}: not as in the first rows: {error}") from error
+        if not is_held(document.row, stored):
+            kinds = {name: str(schema.field(name).type) for name in document.row}
+            raise ValueError(f"{document.where}: its values do not fit the first rows, which have {kinds}")
+    raise ValueError(f"{rows[0].where}: these rows do not fit into one table")
+
+
+def is_held(value: Any, stored: Any) -> bool:
+    """Tells whether nothing of a value was lost when it was stored; fields that others have are `None`."""
+    if isinstance(value, dict) and isinstance(stored, dict):
+        return value.keys() <= stored.keys() and all(is_held(value.get(name), stored[name]) for name in stored)
+    if isinstance(value, list) and isinstance(stored, list):
+        return len(value) == len(stored) and all(map(is_held, value, stored))
+    both_nan = isinstance(value, float) and isinstance(stored, float) and isnan(value) and isnan(stored)
+    return both_nan or bool(value == stored)
 
 
 def choose_columns(schema: pa.Schema, options: CorpusOptions, source: str) -> list[str]:
@@ -127,7 +155,7 @@ def choose_columns(schema: pa.Schema, options: CorpusOptions, source: str) -> li
         ValueError: If columns are missing, hold no texts or words, have parses already, have to be chosen, or are too
             many for the format.
     """
-    texts = [field.name for field in schema if is_text(field.type)]
+    texts = [name for name in schema.names if has_texts(schema, name)]
     columns = options.text_columns
     if columns is None:
         columns = ["text"] if "text" in texts else choose_text_columns(source, texts, "label")
@@ -136,14 +164,9 @@ def choose_columns(schema: pa.Schema, options: CorpusOptions, source: str) -> li
             raise ValueError(f"{source} has no text column {column!r}; it has {texts or 'none'}")
         if parse_column(column) in schema.names:
             raise ValueError(f"{source} has a column {parse_column(column)!r} already: it is parsed")
-    if options.language_column not in (None, *schema.names):
-        raise ValueError(f"{source} has no column {options.language_column!r}; it has {schema.names}")
+    language = options.language_column
+    if language is not None and (language not in texts or pa.types.is_nested(schema.field(language).type)):
+        raise ValueError(f"{source} has no column {language!r} of language codes; it has {schema.names}")
     if options.format == "conllu" and len(columns) > 1:
         raise ValueError(f"CoNLL-U holds the parses of one column: choose one of {columns}")
     return list(columns)
-
-
-def is_text(kind: Any) -> bool:
-    """Tells whether a column holds texts, or lists of words."""
-    kind = kind.value_type if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)

@@ -1,5 +1,6 @@
 """Parses looked up in the folders that `syntax-bert parse` writes."""
 
+import glob
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -29,20 +30,22 @@ class ParsedCorpus:
 
     def __init__(self, folder: str) -> None:
         corpus = CorpusFolder(folder)
-        self.columns = corpus.settings()["text_columns"]
+        settings = corpus.settings()
+        self.columns, self.language = settings["text_columns"], settings.get("language")
+        self.has_languages = self.language is not None or settings.get("language_column") is not None
         self.hashes, self.places = (np.load(f, mmap_mode="r") for f in (corpus.hashes_file, corpus.places_file))
-        self.rows = Dataset.from_parquet([str(shard) for shard in corpus.shards()])
+        self.rows = Dataset.from_parquet([glob.escape(str(shard)) for shard in corpus.shards()])
 
-    def find(self, texts: Sequence[Any], dependencies: bool) -> list[Parse | None]:
-        """Gives the parse of each text, or list of words, that is there."""
-        if not len(self.hashes):
-            return [None] * len(texts)
-        hashes = np.array([text_hash(text) for text in texts], np.uint64)
-        positions = np.searchsorted(self.hashes, hashes)
-        within = np.minimum(positions, len(self.hashes) - 1)
-        hits = np.flatnonzero(self.hashes[within] == hashes)
+    def find(self, texts: Sequence[Any], languages: Sequence[str | None], dependencies: bool) -> list[Parse | None]:
+        """Gives the parse of each text, or list of words, that is there in its language."""
         parses: list[Parse | None] = [None] * len(texts)
-        places = self.places[within[hits]]
+        if not len(self.hashes):
+            return parses
+        codes = [language or self.language if self.has_languages else None for language in languages]
+        hashes = np.array([text_hash(text, code) for text, code in zip(texts, codes, strict=True)], np.uint64)
+        positions = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        hits = np.flatnonzero(self.hashes[positions] == hashes)
+        places = self.places[positions[hits]]
         rows = self.rows[(places // MAX_COLUMNS).tolist()]
         for index, (hit, column) in enumerate(zip(hits.tolist(), (places % MAX_COLUMNS).tolist(), strict=True)):
             name, text = self.columns[column], texts[hit]
@@ -103,10 +106,11 @@ class StoredParses:
     ) -> list[Parse]:
         codes = [None] * len(texts) if languages is None else list(languages)
         parses: list[Parse | None] = [None] * len(texts)
-        for language, folder in self.folders.items():
-            rows = [row for row, code in enumerate(codes) if language is None or code in (language, None)]
-            found = open_corpus(folder, corpus_digest(folder)).find([texts[row] for row in rows], dependencies)
-            for row, parse in zip(rows, found, strict=True):
+        for own, folder in self.folders.items():
+            rows = [row for row, code in enumerate(codes) if own is None or code in (own, None)]
+            asked = [codes[row] or own for row in rows]
+            corpus = open_corpus(folder, corpus_digest(folder))
+            for row, parse in zip(rows, corpus.find([texts[row] for row in rows], asked, dependencies), strict=True):
                 parses[row] = parse if parses[row] is None else parses[row]
         missing = [row for row, parse in enumerate(parses) if parse is None]
         if missing:
@@ -141,6 +145,13 @@ class StoredUDPipeParses(StoredParses, UDPipeParser):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**StoredParses.__getstate__(self), **UDPipeParser.__getstate__(self)}
+
+    def _look_up(
+        self, method: Method, texts: Sequence[Any], languages: Sequence[str | None] | None, dependencies: bool
+    ) -> list[Parse]:
+        for code in {None} if languages is None else {*languages}:
+            self._path(code)  # refuses languages that it has no model of
+        return super()._look_up(method, texts, languages, dependencies)
 
     def _parse_missing(
         self, method: Method, texts: Sequence[Any], languages: Sequence[str | None], dependencies: bool
@@ -185,15 +196,27 @@ def read_complete(folder: str) -> dict[str, Any]:
     """Reads how a corpus was made.
 
     Raises:
-        ValueError: If it is none, not complete, or CoNLL-U.
+        ValueError: If it is none, not complete, damaged, or CoNLL-U.
     """
-    settings = CorpusFolder(folder).settings()
+    corpus = CorpusFolder(folder)
+    settings = corpus.settings()
     if not settings:
         raise ValueError(f"{folder} holds no parsed corpus: it is made by syntax-bert parse --output {folder}")
     if settings["format"] != "parquet":
         raise ValueError(f"{folder} holds CoNLL-U: name its files as parsers, or parse into Parquet")
     if "complete" not in settings:
         raise ValueError(f"{folder} is not complete: run syntax-bert parse again as before")
+    if "::" in os.path.abspath(folder):
+        raise ValueError(f"the name of {folder} has '::', which datasets takes for a chain of addresses: rename it")
+    try:
+        there = corpus.count()
+        sizes = {len(np.load(file, mmap_mode="r")) for file in (corpus.hashes_file, corpus.places_file)}
+    except (OSError, ValueError, EOFError) as error:
+        raise ValueError(f"{folder} is damaged: {error}; run syntax-bert parse again as before") from error
+    if len(sizes) > 1 or any(settings["complete"].get(name) != number for name, number in there.items()):
+        raise ValueError(
+            f"{folder} is damaged: it holds {there}, not {settings['complete']}; run syntax-bert parse again"
+        )
     return settings
 
 

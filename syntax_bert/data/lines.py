@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ def read_numbered_lines(path: StrPath) -> Iterator[tuple[int, str]]:
 
     Raises:
         UnicodeError: If the file is not UTF-8, naming the last line that is.
+        ValueError: If it cannot be decompressed.
     """
     number = 0
     opener = OPENERS.get(Path(path).suffix, open)
@@ -30,3 +32,5 @@ def read_numbered_lines(path: StrPath) -> Iterator[tuple[int, str]]:
                 yield number, line.removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError as error:
             raise UnicodeError(f"{path} is not UTF-8 after line {number}: {error}") from error
+        except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+            raise ValueError(f"{path} is damaged after line {number}: {error}") from error

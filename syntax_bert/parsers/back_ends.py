@@ -85,7 +85,10 @@ def find_back_end(name: str) -> Callable[..., Parser]:
     if len(points) > 1:
         raise ValueError(f"several packages have a parser back end {name!r}: {sorted(points)}; uninstall all but one")
     (point,) = points.values()
-    return point.load()
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        raise ImportError(f"the parser back end {name!r}, {point.value}, cannot be imported: {error}") from error
 
 
 def import_back_end(package: str):

@@ -1,6 +1,7 @@
 """Parsers by name: the embedded one, those that are downloaded, and files."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -71,12 +72,14 @@ def named_values(values: Sequence[str] | None, option: str, form: str = "LANGUAG
     """Reads the LANGUAGE=FILE values, or those of another form, of an option of a command line.
 
     Raises:
-        ValueError: If a value is not of this form.
+        ValueError: If a value is not of this form, or a name is there twice.
     """
     pairs = [value.partition("=") for value in values or ()]
     for language, sign, file in pairs:
         if not (language and sign and file):
             raise ValueError(f"{option} takes {form}, got {language + sign + file!r}")
+    if twice := [name for name, number in Counter(language for language, *_ in pairs).items() if number > 1]:
+        raise ValueError(f"{option} names {twice[0]!r} twice")
     return {language: file for language, _, file in pairs}
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from syntax_bert.data.conllu import read_conllu
 from syntax_bert.data.lines import read_numbered_lines
 from syntax_bert.tokenization.parser_files import licence
+from syntax_bert.tokenization.udpipe_models import file_digest
+from syntax_bert.tokenization.udpipe_parser import UDPipeParser
 
 from .catalogue import named_values, parser_path
 from .udpipe_scores import score_table, score_udpipe
@@ -44,6 +46,9 @@ def train_parser(arguments: list[str]) -> None:
     check_separate(train, heldout, test)
     sentences = {file: read_blocks(file) for file in {*train, *heldout, *test}}
     kept = {file: round(len(sentences[file]) * (1 - options.hold_out)) for file in train}
+    rest = [block for file in train for block in sentences[file][kept[file] :]]
+    if options.hold_out and not (rest and any(kept.values())):
+        raise ValueError(f"--hold_out {options.hold_out} leaves {len(rest)} sentences to score on")
     print(f"training on {sum(kept.values())} sentences of {', '.join(file.name for file in train)}")
     model = train_udpipe(
         "".join(block for file in train for block in sentences[file][: kept[file]]),
@@ -54,7 +59,7 @@ def train_parser(arguments: list[str]) -> None:
     unfinished.write_bytes(model)
     test_sets = [(file.name, sentences[file]) for file in test]
     if options.hold_out:
-        test_sets.append(("held out", [block for file in train for block in sentences[file][kept[file] :]]))
+        test_sets.append(("held out", rest))
     scores = score_table((name, score_udpipe(str(unfinished), "".join(blocks))) for name, blocks in test_sets)
     files = [(file, kept[file]) for file in train]
     licence(output).write_text(describe(output, files, scores, settings, options.licence), encoding="utf-8")
@@ -113,19 +118,22 @@ def find_files(treebanks: Iterable[str], part: str) -> list[Path]:
         if not path.exists():
             raise FileNotFoundError(f"there is no treebank {str(path)!r}")
         found += sorted(path.glob(f"*-ud-{part}*.conllu")) if path.is_dir() else [path]
-    return found
+    return list(dict.fromkeys(path.resolve() for path in found))
 
 
 def check_separate(train: Iterable[Path], heldout: Iterable[Path], test: Iterable[Path]) -> None:
     """Refuses files that would be both trained on and measured."""
-    for file in {*map(Path.resolve, train)} & {*map(Path.resolve, [*heldout, *test])}:
-        raise ValueError(f"{file} would be both trained on and measured: --hold_out 0.1 measures a part of it")
+    trained_on = {file_digest(str(file)) for file in train}
+    for file in [*heldout, *test]:
+        if file_digest(str(file)) in trained_on:
+            raise ValueError(f"{file} would be both trained on and measured: --hold_out 0.1 measures a part of it")
 
 
 def read_blocks(file: Path) -> list[str]:
     """Reads the sentences of a CoNLL-U file as text, each with a blank line after it, once it is checked."""
-    for _ in read_conllu(file):
-        pass
+    for number, sentence in enumerate(read_conllu(file), start=1):
+        if sentence.parse.parents is None:
+            raise ValueError(f"{file}: sentence {sentence.sent_id or number!r} has no heads, only _")
     blocks = groupby((line for _, line in read_numbered_lines(file)), key=lambda line: bool(line.strip()))
     return ["\n".join([*block, "", ""]) for filled, block in blocks if filled]
 
@@ -172,6 +180,9 @@ def evaluate_parser(arguments: list[str]) -> None:
     parser.add_argument("--beam_size", type=int, default=5, help="Width of the parser's beam; 1 is fastest.")
     options = parser.parse_args(arguments)
     model = options.parser if options.parser.endswith(".udpipe") else parser_path(options.parser)
+    UDPipeParser(model, options.beam_size)  # checks them
     files = find_files(options.treebanks, "test")
+    if not files:
+        raise ValueError(f"{options.treebanks} have no file to score on, *-ud-test.conllu: name files themselves")
     texts = ((file.name, "".join(read_blocks(file))) for file in files)
     print(score_table((name, score_udpipe(model, text, options.beam_size)) for name, text in texts))

@@ -19,7 +19,8 @@ __all__ = ["COMPONENTS", "SIZES", "train_udpipe"]
 
 Options = Mapping[str, str]
 
-COMPONENTS = ("tokenizer", "tagger", "parser")
+PASSES = {"tokenizer": "epochs", "tagger": "iterations", "parser": "iterations"}  # their numbers of passes
+COMPONENTS = tuple(PASSES)
 UPOS_ONLY = "use_lemma provide_lemma use_xpostag provide_xpostag use_feats provide_feats".split()
 DEFAULT: dict[str, dict[str, str]] = {
     "tokenizer": {"epochs": "20", "batch_size": "50", "learning_rate": "0.005", "dimension": "24"},
@@ -76,6 +77,9 @@ def train_udpipe(train: str, heldout: str, options: Mapping[str, Options]) -> by
     Raises:
         ValueError: If UDPipe refuses the options or the sentences, with what it says.
     """
+    for name, option in PASSES.items():
+        if not re.fullmatch("[1-9][0-9]*", options[name].get(option, "")):
+            raise ValueError(f"{option} of the {name} must be a positive number, got {options[name].get(option)!r}")
     with TemporaryDirectory() as folder:
         task = Path(folder, "task.json")
         task.write_text(json.dumps([train, heldout, *(join(options[name]) for name in COMPONENTS)]))
@@ -98,7 +102,7 @@ def join(options: Options) -> str:
 
 def follow(process: subprocess.Popen, options: Mapping[str, Options]) -> str:
     """Shows the trainer's passes over the sentences as they end; gives the last lines that it said."""
-    passes = {name: int(options[name].get("epochs", options[name].get("iterations", 0))) for name in COMPONENTS}
+    passes = {name: int(options[name][PASSES[name]]) for name in COMPONENTS}
     last: list[str] = []
     with tqdm(total=sum(passes.values()), unit="pass", desc="Training the tokenizer") as bar:
         for line in process.stderr or ():

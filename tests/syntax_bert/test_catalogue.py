@@ -74,6 +74,8 @@ def test_named_values():
     assert named_values(None, "--test_files") == {}
     with pytest.raises(ValueError, match=r"--test_files takes LANGUAGE=FILE, got 'panx\.tsv'"):
         named_values(["panx.tsv"], "--test_files")
+    with pytest.raises(ValueError, match="--parses names 'de' twice"):
+        named_values(["de=a", "fr=a", "de=b"], "--parses")
 
 
 def test_the_release_is_complete():

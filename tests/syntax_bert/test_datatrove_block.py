@@ -1,3 +1,5 @@
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from datatrove.data import Document
 from datatrove.executor.local import LocalPipelineExecutor
@@ -7,6 +9,7 @@ from datatrove.pipeline.writers import ParquetWriter
 from syntax_bert import UDPipeParser
 from syntax_bert.corpora.corpus_folder import finish_corpus
 from syntax_bert.corpora.datatrove_block import DOCUMENT_SCHEMA, SyntaxParser
+from syntax_bert.corpora.parse_columns import PARSE_TYPE
 from syntax_bert.corpora.stored_parses import load_stored_parses
 
 TEXTS = ["", *(f"The cat sleeps {number} hours." for number in range(250)), "Nobody sang. The dog did."]
@@ -58,3 +61,24 @@ def test_what_has_no_parses_is_not_finished(tmp_path, english_parser):
         writer.write(Document("Nobody sang.", "a"))
     with pytest.raises(ValueError, match=r"lacks 'text' or its parses, 'text_parse', in \['text', 'id'\]"):
         finish_corpus(tmp_path, UDPipeParser(english_parser))
+
+
+def test_what_looks_like_parses_is_not_finished(tmp_path, english_parser, own_cache):
+    parser = UDPipeParser(english_parser)
+    for parses in (["no"], [["no"]]):
+        pq.write_table(pa.table({"text": ["Nobody sang."], "text_parse": parses}), tmp_path / "0.parquet")
+        with pytest.raises(ValueError, match="lacks 'text' or its parses"):
+            finish_corpus(tmp_path, parser)
+    pq.write_table(pa.table({"text": [7], "text_parse": pa.array([None], PARSE_TYPE)}), tmp_path / "0.parquet")
+    with pytest.raises(ValueError, match="lacks 'text' or its parses"):
+        finish_corpus(tmp_path, parser)
+    with pytest.raises(ValueError, match="text_columns takes a list of names, got 'text'"):
+        finish_corpus(tmp_path, parser, "text")
+
+
+def test_rows_without_a_parse_are_parsed_when_asked_for(tmp_path, english_parser, own_cache):
+    column = pa.array([None], PARSE_TYPE)
+    pq.write_table(pa.table({"text": ["Nobody sang."], "text_parse": column}), tmp_path / "0.parquet")
+    parser = UDPipeParser(english_parser)
+    finish_corpus(tmp_path, parser)
+    assert load_stored_parses({None: str(tmp_path)}).parse(["Nobody sang."]) == parser.parse(["Nobody sang."])

@@ -7,6 +7,7 @@ import pytest
 from datasets import Dataset
 
 from syntax_bert.corpora.documents import read_documents
+from syntax_bert.corpora.shards import CorpusOptions, make_shards
 
 
 def rows(*inputs, **options):
@@ -54,6 +55,32 @@ def test_parquet_and_folders_in_order(tmp_path):
     assert [row["text"] for row in rows(tmp_path)] == ["one", None, "three"]
 
 
+def test_files_of_any_ending(write):
+    assert rows(write("corpus.en", "One.\nTwo."), input_format="txt") == [{"text": "One."}, {"text": "Two."}]
+    columns = write("train-en.tsv", "The\tO\ncat\tB-PER\n\nGo\tO\n")
+    assert rows(columns, input_format="words") == [
+        {"words": ["The", "cat"], "tags": ["O", "B-PER"]},
+        {"words": ["Go"], "tags": ["O"]},
+    ]
+
+
+def test_parquet_keeps_its_kinds_of_values(tmp_path):
+    table = pa.table({
+        "text": ["a"],
+        "when": pa.array([1_234_567_891], pa.timestamp("ns")),
+        "counts": pa.array([[("a", 2**63)]], pa.map_(pa.string(), pa.uint64())),
+    })  # fmt: skip
+    pq.write_table(table, tmp_path / "a.parquet")
+    (shard,) = make_shards(read_documents([str(tmp_path / "a.parquet")]), CorpusOptions())
+    assert shard.table.equals(table)
+
+
+def test_a_column_twice(tmp_path):
+    pq.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], ["text", "text"]), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="has a column twice"):
+        rows(tmp_path / "a.parquet")
+
+
 def test_hub_data_sets_are_streamed(monkeypatch):
     asked = []
 
@@ -76,7 +103,11 @@ def test_hub_data_sets_are_streamed(monkeypatch):
         ("a.jsonl", '{"words": ["a", "\\udfff"]}\n', r"a\.jsonl:1: 'words' has a lone surrogate at character 0"),
         ("a.txt", b"good\nbad \xff\n", r"a\.txt is not UTF-8 after line"),
         ("a.parquet", b"PAR1 no", r"a\.parquet is no Parquet file"),
-        ("a.doc", b"text", r"a\.doc: unknown ending; inputs end in \.txt, \.jsonl, \.csv, \.tsv, \.parquet"),
+        ("a.doc", b"text", r"a\.doc: unknown ending; inputs end in txt, .*or --input_format says what they are"),
+        ("a.jsonl", '{"meta": {"deep": ["\\ud800"]}}\n', r"a\.jsonl:1: 'meta' has a lone surrogate at character 0"),
+        ("a.jsonl", '{"words": ["a", null]}\n', r"a\.jsonl:1: 'words' has null among its words"),
+        ("a.txt.bz2", b"plain text", r"a\.txt\.bz2 is damaged after line 0"),
+        ("a.conllu.xz", b"", r"unknown ending"),
         ("a.parquet.gz", b"", r"only text and JSON Lines are read compressed"),
         ("a.txt.gz", b"plain text", r"a\.txt\.gz is damaged after line 0"),
     ],

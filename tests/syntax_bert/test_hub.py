@@ -161,5 +161,5 @@ def test_the_command_writes_a_card(save, capsys):
     cli.main(["card", str(folder), "--repo_id", "user/name"])
     assert capsys.readouterr().out.strip() == str(folder / "README.md")
     assert 'model="user/name"' in (folder / "README.md").read_text()
-    with pytest.raises(FileNotFoundError, match="no config.json: it is no checkpoint"):
+    with pytest.raises(SystemExit, match="no config.json: it is no checkpoint"):
         cli.main(["card", str(folder.parent)])

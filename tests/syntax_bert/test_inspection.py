@@ -110,3 +110,5 @@ def test_check_of_what_is_no_conllu(write, capsys):
     assert status == 1
     assert lines[0].endswith("the file has no sentence")
     assert "the file is not UTF-8 after sentence" in lines[2]
+    with pytest.raises(SystemExit, match=r"c\.conllu\.gz is damaged after line 0"):
+        cli.main(["check", write("c.conllu.gz", GOOD)])

@@ -93,13 +93,19 @@ def test_a_shorter_input_leaves_no_old_shards(corpus):
     assert content(corpus(texts=TEXTS[:6])) == content(corpus(texts=TEXTS[:6], output="undisturbed"))
 
 
-@pytest.mark.parametrize("damage", ["journal", "shard", "removed", "unfinished"])
+@pytest.mark.parametrize("damage", ["journal", "bytes", "shard", "flipped", "removed", "unfinished"])
 def test_what_is_not_whole_is_parsed_again(corpus, parsed, damage):
     folder = corpus()
     before = content(folder)
     journal = folder / "shards.jsonl"
     if damage == "journal":
         journal.write_text(journal.read_text()[:-9])  # its last line is half written
+    elif damage == "bytes":
+        journal.write_bytes(before["shards.jsonl"][:-9] + b"\xff\n")
+    elif damage == "flipped":
+        content_bytes = bytearray(before["part-00004.parquet"])
+        content_bytes[40] ^= 1
+        (folder / "part-00004.parquet").write_bytes(content_bytes)
     elif damage == "shard":
         (folder / "part-00004.parquet").write_bytes(before["part-00004.parquet"][:-9])
     elif damage == "removed":
@@ -110,6 +116,56 @@ def test_what_is_not_whole_is_parsed_again(corpus, parsed, damage):
     del parsed[:]
     assert content(corpus()) == before
     assert parsed == TEXTS[16:]
+
+
+def test_a_failing_run_leaves_a_complete_corpus_complete(corpus, tmp_path):
+    before = content(corpus())
+    with pytest.raises(SystemExit, match="there is no file"):
+        corpus(inputs=["nothing.txt"])
+    assert content(tmp_path / "corpus") == before
+
+
+def test_shards_with_other_columns_are_not_kept(corpus, write):
+    given = [{"text": f"The cat sleeps {n} hours.", "title": "A dog"} for n in range(6)]
+    folder = corpus("--text_columns", "title", inputs=[write("a.jsonl", given)])
+    more = [*given, {"text": "One more.", "title": "A cat"}]
+    assert corpus(inputs=[write("a.jsonl", more)]) == folder  # as before
+    assert {"text_parse"}.isdisjoint(rows(folder)[0])
+    assert [len(row["title_parse"]["starts"]) for row in rows(folder)] == [2] * 7
+    with pytest.raises(SystemExit, match=r"text_columns \['title'\], not \['text'\]"):
+        corpus("--text_columns", "text", inputs=[write("a.jsonl", more)])
+
+
+def test_stale_content_of_the_same_size_does_not_pass(corpus, monkeypatch):
+    """Killed after a shard was put in place and before it was noted; then the input is as at first again."""
+    corpus(texts=["The cat sleeps."])
+    monkeypatch.setattr("syntax_bert.corpora.corpus_folder.CorpusFolder.note", lambda *arguments: {}["killed"])
+    with pytest.raises(KeyError, match="killed"):
+        corpus(texts=["The dog sleeps."])
+    monkeypatch.undo()
+    assert rows(corpus(texts=["The cat sleeps."]))[0]["text"] == "The cat sleeps."
+
+
+def test_a_parser_that_has_changed_is_another_one(corpus, write):
+    line = "1\tFish\t_\t{}\t_\t_\t0\troot\t_\t_\n\n"
+    trees = write("trees.conllu", line.format("NOUN"))
+    corpus("--parser", trees, texts=["Fish"])
+    write("trees.conllu", line.format("VERB"))
+    with pytest.raises(SystemExit, match="holds a corpus with syntax"):
+        corpus("--parser", trees, texts=["Fish"])
+
+
+def test_stopped_by_hand(corpus, monkeypatch, capsys):
+    def stop(*arguments, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("syntax_bert.corpora.shard_workers.wait", stop)
+        with pytest.raises(SystemExit) as stopped:
+            corpus()
+    assert stopped.value.code == 130
+    assert "the same command goes on" in capsys.readouterr().err
+    assert len(rows(corpus())) == len(TEXTS)
 
 
 def test_an_error_names_the_line_and_keeps_whole_shards(corpus, monkeypatch, parsed):
@@ -215,11 +271,13 @@ def test_other_settings_do_not_touch_a_corpus(corpus, arguments, message):
     assert content(corpus()) == before
 
 
-def test_a_folder_with_other_files(corpus, tmp_path):
+@pytest.mark.parametrize("name", ["train.parquet", "part-1.conllu", "notes.unfinished"])
+def test_a_folder_with_other_files(corpus, tmp_path, name):
     (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "train.parquet").write_bytes(b"mine")
+    (tmp_path / "corpus" / name).write_bytes(b"mine")
     with pytest.raises(SystemExit, match="has files that are no parsed corpus"):
-        corpus()
+        corpus("--format", "conllu")
+    assert (tmp_path / "corpus" / name).read_bytes() == b"mine"
 
 
 def test_columns_of_json_lines(corpus, write, english_parser):
@@ -241,6 +299,17 @@ def test_lists_of_words_stay_words(corpus, write, english_parser):
     (expected,) = UDPipeParser(english_parser).parse_words([words])
     assert from_record(" ".join(words), row["tokens_parse"]) == expected
     assert len(expected) == 3
+
+
+def test_missing_fields_and_numbers_are_kept(corpus, write):
+    given = [
+        {"text": "x", "m": {"a": 1}, "n": 1},
+        {"text": "y", "m": {"a": 2, "b": 3}, "n": float("nan")},
+        {"text": "z"},
+    ]
+    made = rows(corpus(inputs=[write("a.jsonl", given)]))
+    assert [row["m"] for row in made] == [{"a": 1, "b": None}, {"a": 2, "b": 3}, None]
+    assert str([row["n"] for row in made]) == "[1.0, nan, None]"
 
 
 def test_languages(corpus, write, english_parser, parsed):
@@ -277,6 +346,20 @@ def test_conllu(corpus, english_parser):
         ([{"text": "x", "n": 1}] * 4 + [{"text": "x", "n": "one"}], [], r"a\.jsonl:5: not as in the first rows"),
         ([{"text": "x"}] * 4 + [{"text": "x", "n": 1}], [], r"a\.jsonl:5: the columns \['n'\] are not in the first"),
         ([{"text": "x", "n": 1}, {"text": "x", "n": "one"}], [], "'n' has values of several kinds"),
+        (
+            [{"text": "x", "n": 1}] * 4 + [{"text": "x", "n": 2.5}],
+            [],
+            r"a\.jsonl:5: (not as in|its values do not fit)",
+        ),
+        (
+            [{"text": "x", "m": {"a": 1}}] * 4 + [{"text": "x", "m": {"a": 1, "b": 2}}],
+            [],
+            r"a\.jsonl:5: its values do",
+        ),
+        ([{"text": "x", "m": {}}], [], "'m' has values of several kinds, or none that Parquet holds"),
+        ([{"text": "x", "n": 10**24}], [], "'n' has values of several kinds"),
+        ([{"text": "x", "lang": ["en"]}], ["--language_column", "lang"], "no column 'lang' of language codes"),
+        ([{"words": ["a", ""]}], ["--format", "conllu", "--text_columns", "words"], r"a\.jsonl:1: word 1"),
         ([{"text": "x", "b": "y"}], ["--format", "conllu", "--text_columns", "text", "b"], "of one column"),
         ([{"text": "x"}], ["--workers", "0"], "must be at least 1"),
         ([{"text": "x"}], ["--language_column", "lang"], "no column 'lang'"),

@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 from syntax_bert import UDPipeParser
 from syntax_bert.data.conllu import read_conllu, write_conllu
 
-WORDS = ["the cat ", "don't ", "Dr. ", "1,000 ", "https://a.example/b?c=d ", "👨‍👩‍👧 ", "don’t ", "שלום ", "مرحبا ", "猫は", "\r\n"]
+WORDS = [
+    "the cat ",
+    "don't ",
+    "Dr. ",
+    "1,000 ",
+    "https://a.example/b?c=d ",
+    "👨‍👩‍👧 ",
+    "don’t ",
+    "שלום ",
+    "مرحبا ",
+    "猫は",
+    "\r\n",
+]
 ODD = "\0\x0b\x0c\x1c\x7f\x85\u200b\u200d\u2028\u2029\u202e\u2066\ufeff\u00ad\u00a0\u3000\u0301\ufe0f\U000e0001"
 PIECES = st.one_of(
     st.sampled_from(WORDS),

@@ -1,16 +1,18 @@
 import pickle
 import shutil
+from pathlib import Path
 
 import pytest
 from datasets.fingerprint import Hasher
 
-from syntax_bert import SyntaxTokenizerFast, UDPipeParser
+from syntax_bert import Parse, SyntaxTokenizerFast, UDPipeParser
 from syntax_bert.corpora import corpus_folder
 from syntax_bert.corpora.corpus_folder import finish_corpus
 from syntax_bert.corpora.documents import read_documents
 from syntax_bert.corpora.parse_corpus import parse_corpus
 from syntax_bert.corpora.shards import CorpusOptions
 from syntax_bert.corpora.stored_parses import StoredParses, StoredUDPipeParses, load_stored_parses
+from syntax_bert.parsers.conllu_parser import ConlluParser
 
 TEXTS = ["The cat sleeps. It purrs.", "", "Nobody sang.", "The cat sleeps. It purrs."]
 WORDS = [["don't", "sing"], ["Nobody", "sang", "."]]
@@ -88,8 +90,8 @@ def test_it_pickles_by_content(texts, make):
 
 def test_two_texts_of_one_hash(make, monkeypatch, english_parser):
     """A text is compared before its parse is given."""
-    monkeypatch.setattr(corpus_folder, "text_hash", lambda text: 7)
-    monkeypatch.setattr("syntax_bert.corpora.stored_parses.text_hash", lambda text: 7)
+    monkeypatch.setattr(corpus_folder, "text_hash", lambda text, language: 7)
+    monkeypatch.setattr("syntax_bert.corpora.stored_parses.text_hash", lambda text, language: 7)
     stored = load_stored_parses({None: make("same", [{"text": text} for text in TEXTS])})
     assert stored.parse(TEXTS) == UDPipeParser(english_parser).parse(TEXTS)
 
@@ -112,6 +114,74 @@ def test_languages(make, english_parser, tmp_path):
         load_stored_parses({"en": one}, UDPipeParser({"zz": english_parser}, beam_size=1))
     with pytest.raises(ValueError, match=r"two was parsed by a parser of \['xx', 'yy'\], not of 'en'"):
         load_stored_parses({"xx": one, "en": two})
+
+
+def test_a_text_in_two_languages(make, english_parser, tmp_path):
+    """As the German parser, the English one with a narrower beam."""
+    text = "Time flies like an arrow, fruit flies like a banana, and nobody knows which of the two was meant here."
+    parsers = {"en": UDPipeParser({"en": english_parser}), "xx": UDPipeParser({"xx": english_parser}, beam_size=1)}
+    expected = {language: parser.parse([text], [language])[0] for language, parser in parsers.items()}
+    assert expected["en"] != expected["xx"]
+
+    class Both:
+        def parse(self, texts, languages, dependencies=True):
+            return [expected[language] for language in languages]
+
+        parse_words = parse
+
+    folder = make("both", [{"text": text, "lang": code} for code in expected], Both(), language_column="lang")
+    for folders in ({None: folder}, {"en": folder, "xx": folder}):
+        stored = load_stored_parses(folders)
+        assert stored.parse([text, text], ["xx", "en"]) == [expected["xx"], expected["en"]]
+    with pytest.raises(ValueError, match="1 texts are not in"):
+        load_stored_parses({None: folder}).parse([text], ["zz"])
+
+
+def test_a_language_without_a_parser_is_refused(texts):
+    with pytest.raises(ValueError, match="no parser for language 'de'"):
+        load_stored_parses({None: texts}).parse(TEXTS, ["de"] * len(TEXTS))
+
+
+def test_other_parses_of_the_same_texts_are_another_corpus(make, write, tmp_path):
+    """What `datasets` has cached for the old ones is not found."""
+    line = "1\tFish\t_\t{}\t_\t_\t0\troot\t_\t_\n\n"
+    hashes = []
+    for upos in ("NOUN", "VERB"):
+        trees = write("trees.conllu", line.format(upos))
+        shutil.rmtree(tmp_path / "fish", ignore_errors=True)
+        stored = load_stored_parses({None: make("fish", [{"text": "Fish"}], ConlluParser(trees))})
+        assert stored.parse(["Fish"])[0].upos == [upos]
+        hashes.append(Hasher.hash(stored))
+    assert hashes[0] != hashes[1]
+
+
+def test_words_are_not_taken_for_others(make, no_parses):
+    stored = load_stored_parses({None: make("own", [{"text": "", "words": []}, {"text": "\0", "words": [""]}],
+                                            parser=Named(), text_columns=["text", "words"])})  # fmt: skip
+    assert [len(parse) for parse in stored.parse(["", "\0"])] == [0, 0]
+    assert [len(parse) for parse in stored.parse_words([[], [""]])] == [0, 1]
+
+
+class Named:
+    """A parser that only knows words."""
+
+    def parse(self, texts, languages=None, dependencies=True):
+        return [Parse(text, [], [], [], [], [], []) for text in texts]
+
+    def parse_words(self, words, languages=None, dependencies=True):
+        return [
+            Parse(" ".join(given), [0] * len(given), [0] * len(given), ["X"] * len(given), [0] * len(given),
+                  [-1] * len(given), ["root"] * len(given))
+            for given in words
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["g[1]", "g*", "a b"])
+def test_names_of_folders_are_no_patterns(make, name, tmp_path, english_parser):
+    make("g1", [{"text": "Another one."}])
+    documents = read_documents([str(tmp_path / "g1.jsonl")])
+    parse_corpus(documents, tmp_path / name, Named(), CorpusOptions())
+    assert len(load_stored_parses({None: str(tmp_path / name)}).parse(["Another one."])[0]) == 0
 
 
 class Own:
@@ -163,6 +233,26 @@ def test_what_is_no_complete_corpus(make, texts, tmp_path):
     conllu = make("conllu", [{"text": "Nobody sang."}], format="conllu")
     with pytest.raises(ValueError, match="holds CoNLL-U"):
         load_stored_parses({None: conllu})
+
+
+@pytest.mark.parametrize(
+    "damage", ["part-00000.parquet", "part-00001.parquet", "text-hashes.npy", "places", "null", "{}"]
+)
+def test_damaged_corpora(texts, damage):
+    folder = Path(texts)
+    if damage == "places":
+        (folder / "text-places.npy").write_bytes((folder / "text-places.npy").read_bytes()[:-4])
+    elif damage in ("null", "{}"):
+        (folder / "parses.json").write_text(damage)
+    else:
+        (folder / damage).unlink()
+    with pytest.raises(ValueError, match="is damaged"):
+        load_stored_parses({None: texts})
+
+
+def test_hidden_files_of_other_systems(texts):
+    (Path(texts) / "._part-00000.parquet").write_bytes(b"resource fork")
+    assert load_stored_parses({None: texts}).parse(TEXTS)
 
 
 def test_an_exchanged_parser_is_refused(texts):

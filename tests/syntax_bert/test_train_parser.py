@@ -86,6 +86,17 @@ def test_evaluation_as_a_command(trained, treebank, capsys):
     assert re.search(r"\| en_tiny-ud-test\.conllu \| gold tokens \| 100\.00 \|", capsys.readouterr().out)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--beam_size", "-1"], "beam_size must be an integer from 1"), (["{empty}"], "have no file to score on")],
+)
+def test_bad_evaluations(trained, treebank, tmp_path, arguments, message):
+    given = [argument.format(empty=tmp_path) for argument in arguments]
+    where = [] if "{empty}" in arguments else [str(treebank)]
+    with pytest.raises(SystemExit, match=message):
+        cli.main(["evaluate-parser", str(trained), *where, *given])
+
+
 def test_holding_out_a_part(treebank, tmp_path, capsys):
     train = str(treebank / "en_tiny-ud-train.conllu")
     options = ["--output", str(tmp_path / "part.udpipe"), "--hold_out", "0.25", "--licence", "CC0", "--size", "small"]
@@ -107,6 +118,13 @@ def test_holding_out_a_part(treebank, tmp_path, capsys):
         (["{folder}/nothing"], "there is no treebank"),
         (["{bad}"], r"bad\.conllu:1: sentence 1, word 1 'a': 2 fields"),
         (["{dev}", "--parser_options", "hidden_layer"], r"--parser_options takes NAME=VALUE, got 'hidden_layer'"),
+        (
+            ["{dev}", "--parser_options", "iterations=abc"],
+            "iterations of the parser must be a positive number, got 'abc'",
+        ),
+        (["{dev}", "--hold_out", "0.01"], "--hold_out 0.01 leaves 0 sentences to score on"),
+        (["{dev}", "--test", "{headless}"], r"headless\.conllu: sentence 1 has no heads, only _"),
+        (["{dev}", "--test", "{copy}"], "would be both trained on and measured"),
         (["{dev}", "--tokenizer_options", "dimension=7"], "UDPipe's trainer ends with status 1: .*7"),
     ],
 )
@@ -116,6 +134,8 @@ def test_bad_input(treebank, tmp_path, write, arguments, message):
         "folder": treebank,
         "empty": tmp_path / "empty",
         "bad": write("bad.conllu", "1\ta\n"),
+        "headless": write("headless.conllu", "1\tFish\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n"),
+        "copy": write("copy.conllu", (treebank / "en_tiny-ud-dev.conllu").read_text()),
         **{part: treebank / f"en_tiny-ud-{part}.conllu" for part in ("train", "dev")},
     }
     given = [argument.format(**names) for argument in arguments]
