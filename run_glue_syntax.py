@@ -32,7 +32,7 @@ from syntax_bert.data.glue import (
     load_classification_data,
     write_submission,
 )
-from syntax_bert.digests import file_digest
+from syntax_bert.digests import short_digest
 from syntax_bert.encoding import encode_dataset, encode_texts
 from syntax_bert.experiments import (
     check_comparison,
@@ -117,7 +117,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[int, float]]:
         settings={
             "task": data.task_name or Path(data_args.train_file or "data").stem,
             **describe_model(syntax_args.model_name_or_path),
-            "data": {name: file_digest(file) for name, file in data_args.files().items() if "test" not in name},
+            "data": {name: short_digest(file) for name, file in data_args.files().items() if "test" not in name},
             "text_columns": list(data.columns),
             **{name: getattr(data_args, name) for name in ("label_column", "train_fraction", "max_seq_length")},
         },

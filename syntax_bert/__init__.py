@@ -35,7 +35,7 @@ from .modeling.modeling_syntax_mbert import (
 from .modeling.pipeline_syntax_intent_and_slots import SyntaxIntentAndSlotsPipeline
 from .modeling.pipeline_syntax_question_answering import SyntaxQuestionAnsweringPipeline
 from .modeling.pipeline_syntax_translation import SyntaxTranslationPipeline
-from .parsers.catalogue import parser_path
+from .parsers.catalogue import load_parser, parser_path
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
 from .tokenization.tokenization_syntax_marian import SyntaxMarianTokenizer
 from .tokenization.udpipe_parser import UDPipeParser
@@ -75,6 +75,7 @@ __all__ = [
     "UDPipeParser",
     "align_labels",
     "align_spans",
+    "load_parser",
     "parser_path",
 ]
 

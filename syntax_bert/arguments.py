@@ -50,8 +50,8 @@ class ModelArguments(ABC):
     parse_workers: int = HfArg(default=1, help="Processes that parse and encode.")
     parses: list[str] | None = HfArg(
         default=None,
-        help="Folders that syntax-bert parse made, LANGUAGE=FOLDER for several languages: what is in them is not "
-        "parsed again, and the parser that they hold is the tokenizer's.",
+        help="Folder that syntax-bert parse made (with --parsers: LANGUAGE=FOLDER ...): what is in it is not parsed "
+        "again, and the parser that it holds is the tokenizer's.",
     )
 
     def __post_init__(self) -> None:
@@ -152,7 +152,7 @@ class SyntaxArguments(ModelArguments):
         """
         if len(folders) > 1 or self.parser is not None or self.parser_beam_size is not None:
             raise ValueError("--parses takes one folder, which brings its parser: leave out --parser and its beam")
-        return load_stored_parses({None: folders[0]})
+        return load_stored_parses(folders[0])
 
     def default_parser(self) -> Parser:
         """Makes the parser of a plain checkpoint."""
@@ -193,7 +193,7 @@ class SystemArguments(ModelArguments):
         if self.parser_beam_size is not None and self.parsers is None:
             raise ValueError("--parses brings its parsers with their beam: leave out --parser_beam_size")
         others = None if self.parsers is None else named_parsers(self.parsers, self.parser_beam_size)
-        return load_stored_parses(dict(named_values(folders, "--parses")), others)
+        return load_stored_parses(dict(named_values(folders, "--parses", "LANGUAGE=FOLDER")), others)
 
     def default_parser(self) -> Parser:
         """Makes the parser of a plain checkpoint."""

@@ -37,6 +37,8 @@ def main(arguments: list[str] | None = None) -> None:
         getattr(module, function)(arguments[1:])
     except (ValueError, OSError, ImportError) as error:
         sys.exit(f"syntax-bert {arguments[0]}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

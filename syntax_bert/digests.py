@@ -7,12 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-__all__ = ["dataset_digest", "file_digest"]
+__all__ = ["dataset_digest", "short_digest"]
 
 NUM_DIGITS = 16  # hexadecimal ones, of the 64 that a SHA-256 has
 
 
-def file_digest(path: str | PathLike[str]) -> str:
+def short_digest(path: str | PathLike[str]) -> str:
     """Gives the first digits of the SHA-256 of a file."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:NUM_DIGITS]
 

@@ -15,7 +15,7 @@ from transformers import TrainingArguments, set_seed
 
 from .arguments import ComparisonArguments
 from .comparison import compare_systems, comparison_markdown
-from .digests import file_digest
+from .digests import short_digest
 from .hub import publish, write_model_card
 from .plots import check_matplotlib, plot_seeds
 from .training import last_checkpoint
@@ -193,7 +193,7 @@ def describe_model(name_or_path: str) -> dict[str, Any]:
         return {"model": name_or_path}
     kinds = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*.json", "vocab.*", "*.spm")
     files = sorted(file for kind in kinds for file in folder.glob(kind))
-    return {"model": folder.name, "model_files": {file.name: file_digest(file) for file in files}}
+    return {"model": folder.name, "model_files": {file.name: short_digest(file) for file in files}}
 
 
 def describe_parser(parser: Any) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def describe_parser(parser: Any) -> dict[str, Any]:
         return {}
     paths = getattr(parser, "paths", ())
     named = paths.items() if isinstance(paths, Mapping) else ((None, path) for path in paths)
-    digests = {language or Path(path).name: file_digest(path) for language, path in named}
+    digests = {language or Path(path).name: short_digest(path) for language, path in named}
     return {"parser": digests or type(parser).__name__, "beam_size": getattr(parser, "beam_size", None)}
 
 

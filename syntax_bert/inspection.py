@@ -9,7 +9,7 @@ from typing import Any
 from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
 from .data.conllu import check_conllu
-from .parsers.catalogue import load_parser
+from .parsers.catalogue import PARSER_HELP, make_parser
 from .tokenization.tokenization_syntax_fast import SyntaxTokenizerFast
 from .tokenization.tokenization_syntax_marian import SyntaxMarianTokenizer
 from .tokenization.universal_dependencies import DEPREL_IDS, UPOS, UPOS_IDS, Parse, deprel_id
@@ -30,13 +30,13 @@ def align(arguments: list[str]) -> None:
     parser = ArgumentParser("syntax-bert align", description=align.__doc__)
     parser.add_argument("texts", nargs="+", help="Texts.")
     parser.add_argument("--model_name_or_path", required=True, help="Checkpoint with the tokenizer.")
-    parser.add_argument("--parser", help="As in the scripts. Default: that of a syntax checkpoint, or en.")
+    parser.add_argument("--parser", nargs="+", help=f"{PARSER_HELP} Default: that of a syntax checkpoint, or en.")
     parser.add_argument("--language", help="Language code, for a parser of several languages.")
     given = parser.parse_args(arguments)
     name = given.model_name_or_path
     config = get_tokenizer_config(name)
-    parser_name = given.parser or (None if "syntax" in config else "en")
-    options: dict[str, Any] = {} if parser_name is None else {"parser": load_parser(parser_name)}
+    names = given.parser or ([] if "syntax" in config else ["en"])
+    options: dict[str, Any] = {"parser": make_parser(names)} if names else {}
     is_marian = "Marian" in str(config.get("tokenizer_class"))
     tokenizer_class = SyntaxMarianTokenizer if is_marian else SyntaxTokenizerFast
     tokenizer = tokenizer_class.from_pretrained(name, columns=tuple(NAMES) + ("head_positions",), **options)

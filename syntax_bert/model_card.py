@@ -15,7 +15,7 @@ from .data.xtreme_tasks import XTREME_TASKS
 from .metrics import GLUE_METRICS
 from .parsers.catalogue import parser_path
 from .tokenization.parser_files import licence
-from .tokenization.udpipe_models import file_digest as full_digest
+from .tokenization.udpipe_models import file_digest
 
 __all__ = [
     "cell",
@@ -187,7 +187,7 @@ def over_seeds(score: Score) -> str:
 def read_languages(run: Mapping[str, Any], parsers: list[dict[str, str | None]]) -> list[str]:
     """Lists the codes of the languages that a checkpoint was trained in, or else those of its parsers."""
     named = [run.get("train_language"), run.get("source_lang"), run.get("target_lang")]
-    english = full_digest(parser_path("en"))
+    english = file_digest(parser_path("en"))
     named = [language for language in named if language] or [
         parser["language"] or ("en" if parser["sha256"] == english else None) for parser in parsers
     ]

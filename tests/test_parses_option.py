@@ -125,5 +125,5 @@ def test_parses_of_languages_are_named(load_script, as_arguments, plain_checkpoi
         (tmp_path / name.format(split=split, language="en")).write_text(make(SENTENCES))
     data = {"task_name": "panx", "data_dir": tmp_path, "eval_languages": "en", "max_seq_length": 24, "parses": "x"}
     settings = {"model_name_or_path": plain_checkpoint, "output_dir": tmp_path / "out", **data, **DEFAULTS}
-    with pytest.raises(ValueError, match="--parses takes LANGUAGE=FILE, got 'x'"):
+    with pytest.raises(ValueError, match="--parses takes LANGUAGE=FOLDER, got 'x'"):
         load_script("run_xtreme_syntax").main(as_arguments(settings))

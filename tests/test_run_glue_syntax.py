@@ -402,7 +402,7 @@ def test_conllu_parser(run, files, tmp_path, monkeypatch, saved_run, write):
     assert [*first["parser"], *second["parser"]] == ["english-ewt.udpipe", "own.conllu"]
     assert first["metrics"]["eval_loss"] == second["metrics"]["eval_loss"]
     strange = write("strange.jsonl", [*classified(), {"text": "Who is that dog?", "label": "bad"}])
-    with pytest.raises(ValueError, match="'Who is that dog\\?' .* the 8 .*own\\.conllu"):
+    with pytest.raises(ValueError, match=r"(?s)1 of 9 texts among the 8 .*own\.conllu.*'Who is that dog\?'"):
         run(train_file=strange, parser=tmp_path / "own.conllu")
     run("conllu", **training_files(files), parser=tmp_path / "own.conllu", learning_rate=1e-4, save_strategy="epoch")
     carries_none = {"model_name_or_path": tmp_path / "conllu", "validation_file": files["validation_file"]}

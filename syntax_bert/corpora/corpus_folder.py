@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from datasets.fingerprint import Hasher
 
 from syntax_bert.parsers import Parser
+from syntax_bert.parsers.catalogue import load_parser
 from syntax_bert.tokenization.parser_files import parser_files, save_parsers
 from syntax_bert.tokenization.udpipe_models import file_digest
 from syntax_bert.tokenization.udpipe_parser import UDPipeParser
@@ -82,7 +83,7 @@ class CorpusFolder:
         for line in self.journal.read_text("utf-8", errors="replace").splitlines() if self.journal.exists() else ():
             try:
                 note = json.loads(line)
-                if file_sha256(self.path / note["file"]) == note["sha256"]:
+                if file_digest(str(self.path / note["file"])) == note["sha256"]:
                     notes[note["shard"]] = note
             except (ValueError, KeyError, TypeError, OSError):
                 continue
@@ -110,7 +111,7 @@ class CorpusFolder:
             unfinished = file.with_name(f"{file.stem}.unfinished.npy")
             np.save(unfinished, values[order])
             unfinished.replace(file)
-        return hashlib.sha256("".join(map(file_sha256, self.shards())).encode()).hexdigest()
+        return hashlib.sha256("".join(file_digest(str(shard)) for shard in self.shards()).encode()).hexdigest()
 
     def _texts(self, settings: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
         names, language_column = settings["text_columns"], settings.get("language_column")
@@ -136,12 +137,6 @@ def write_at_once(file: Path, content: bytes) -> None:
     unfinished = file.with_name(f"{file.name}.unfinished")
     unfinished.write_bytes(content)
     unfinished.replace(file)
-
-
-def file_sha256(file: Path) -> str:
-    """Gives the SHA-256 of a file."""
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def text_hash(text: str | Sequence[str], language: str | None) -> int:
@@ -173,18 +168,16 @@ def state_digest(parser: Parser) -> str | None:
 
 def finish_corpus(
     folder: str | os.PathLike[str],
-    parser: Parser,
+    parser: str | Parser,
     text_columns: Sequence[str] = ("text",),
-    parser_name: str | None = None,
     language: str | None = None,
 ) -> None:
     """Makes a folder of Parquet files with parse columns, which another program wrote, a corpus for `--parses`.
 
     Args:
         folder: The folder.
-        parser: The parser that made the parses; UDPipe models are copied into the folder.
+        parser: The parser that made the parses, or its name as in the scripts; UDPipe models are copied to the folder.
         text_columns: The columns of texts, beside each of which is the column of its parses, `text_parse`.
-        parser_name: Name of another parser, such as `stanza:de`.
         language: Language code of the texts, for a parser of several languages.
 
     Raises:
@@ -202,8 +195,9 @@ def finish_corpus(
                 raise ValueError(
                     f"{shard} lacks {column!r} or its parses, {parse_column(column)!r}, in {schema.names}"
                 )
-    syntax = describe_parser(parser, parser_name)
-    save_parsers(parser if "parser" in syntax else None, syntax.get("sha256"), corpus.path)
+    own_parser = load_parser(parser) if isinstance(parser, str) else parser
+    syntax = describe_parser(own_parser, parser if isinstance(parser, str) else None)
+    save_parsers(own_parser if "parser" in syntax else None, syntax.get("sha256"), corpus.path)
     settings = {"format": "parquet", "text_columns": list(text_columns), "language": language, "syntax": syntax}
     content = corpus.write_index(settings)
     corpus.write_settings({**settings, "complete": {**corpus.count(), "content": content}})

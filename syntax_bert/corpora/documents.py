@@ -64,7 +64,12 @@ def read_documents(
         elif path.suffix in COMPRESSED or source.count("/") > 1 or source.startswith((".", "/")):
             raise FileNotFoundError(f"there is no file {source!r}")
         else:
-            dataset = datasets.load_dataset(source, config_name, split=split or "train", streaming=True)
+            try:
+                dataset = datasets.load_dataset(source, config_name, split=split or "train", streaming=True)
+            except OSError as error:
+                raise FileNotFoundError(
+                    f"there is no file {source!r}, and as a data set of the Hub: {error}"
+                ) from error
             schema = None if dataset.features is None else dataset.features.arrow_schema
             for number, row in enumerate(dataset, start=1):
                 yield checked(Document(source, number, row, schema))

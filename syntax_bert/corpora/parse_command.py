@@ -1,13 +1,11 @@
 """`syntax-bert parse`: texts of any amount, parsed once, for `--parses` of the scripts or as CoNLL-U."""
 
-import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
 
-from syntax_bert.parsers import Parser
-from syntax_bert.parsers.catalogue import load_parser, named_parsers
+from syntax_bert.parsers.catalogue import PARSER_HELP, make_parser
 
+from .corpus_folder import CorpusFolder
 from .documents import READERS, read_documents
 from .parse_corpus import parse_corpus
 from .shards import CorpusOptions
@@ -17,17 +15,18 @@ __all__ = ["parse"]
 
 def parse(arguments: list[str]) -> None:
     """Parses texts into a folder of shards; run again after an interruption, it goes on where it was."""
-    parser = ArgumentParser("syntax-bert parse", description=parse.__doc__)
+    parser = ArgumentParser("syntax-bert parse", description=parse.__doc__, epilog="INPUT comes first.")
     parser.add_argument(
-        "inputs", nargs="+", help="Files (.txt, .jsonl, .csv, .tsv, .parquet), folders of them, or Hub data sets."
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help="Files (.txt, .jsonl, .csv, .tsv, .parquet), folders of them, or Hub data sets.",
     )
     parser.add_argument(
         "--input_format", choices=READERS, help="What files are, of any ending; words are column files."
     )
     parser.add_argument("--output", required=True, help="The folder of the corpus.")
-    parser.add_argument(
-        "--parser", nargs="+", default=["en"], help="As in the scripts, or LANGUAGE=FILE.udpipe of several languages."
-    )
+    parser.add_argument("--parser", nargs="+", default=["en"], metavar="PARSER", help=PARSER_HELP)
     parser.add_argument("--parser_beam_size", type=int, help="UDPipe's beam; 1 is fastest, 5 the default.")
     parser.add_argument("--text_columns", nargs="+", help="Columns to parse, of texts or of lists of words.")
     parser.add_argument("--language", help="Language code of all texts, for a parser of several languages.")
@@ -56,12 +55,6 @@ def parse(arguments: list[str]) -> None:
     except KeyboardInterrupt:
         print(f"stopped; the same command goes on where {given.output} is", file=sys.stderr)
         sys.exit(130)
+    columns = " and ".join(CorpusFolder(given.output).settings()["text_columns"])
     counts = "{rows:,} rows, {sentences:,} sentences, {words:,} words in {shards:,} shards".format(**totals)
-    print(f"{given.output}: {counts}")
-
-
-def make_parser(names: Sequence[str], beam_size: int | None) -> Parser:
-    """Makes the parser that is named, or that of several languages."""
-    if len(names) == 1 and ("=" not in names[0] or os.path.exists(names[0])):
-        return load_parser(names[0], beam_size)
-    return named_parsers(names, beam_size)
+    print(f"{given.output}: {counts}, of {columns}")

@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 
 from syntax_bert.data.conllu import ConlluSentence, write_conllu
 from syntax_bert.parsers import Parser
+from syntax_bert.tokenization.udpipe_models import file_digest
 from syntax_bert.tokenization.universal_dependencies import Parse
 
-from .corpus_folder import CorpusFolder, file_sha256
+from .corpus_folder import CorpusFolder
 from .parse_columns import PARSE_TYPE, parse_column, to_record
 from .shards import CorpusOptions, Shard, choose_columns
 
@@ -74,7 +75,7 @@ class ShardParser:
             "rows": len(table),
             "sentences": sum(len(set(parse.sentence_ids)) for parse in all_parses),
             "words": sum(map(len, all_parses)),
-            "sha256": file_sha256(file),
+            "sha256": file_digest(str(file)),
             "made_of": digest,
             "text_columns": columns,
         }

@@ -67,7 +67,7 @@ class ShardPool:
         note = self.done.get(shard.number, {})
         if (note.get("made_of"), note.get("text_columns")) == (digest, columns):
             self.notes[shard.number] = note
-            self.num_kept += len(shard.table)
+            self.num_kept += len(shard.table) * len(columns)
         else:
             self.start()
             if note:

@@ -10,7 +10,7 @@ import numpy as np
 from datasets import Dataset
 from transformers.utils import logging
 
-from syntax_bert.digests import file_digest
+from syntax_bert.digests import short_digest
 from syntax_bert.tokenization.parser_files import saved_parser
 from syntax_bert.tokenization.udpipe_parser import UDPipeParser
 from syntax_bert.tokenization.universal_dependencies import Parse
@@ -22,6 +22,7 @@ __all__ = ["StoredParses", "StoredUDPipeParses", "load_stored_parses"]
 
 logger = logging.get_logger(__name__)
 
+WARNED: list[str] = []  # of the first text that was not found
 Method = Literal["parse", "parse_words"]
 
 
@@ -156,21 +157,30 @@ class StoredUDPipeParses(StoredParses, UDPipeParser):
     def _parse_missing(
         self, method: Method, texts: Sequence[Any], languages: Sequence[str | None], dependencies: bool
     ) -> list[Parse]:
-        logger.warning_once(f"some texts are not in {sorted(self.folders.values())}: they are parsed now")
+        first = texts[0] if isinstance(texts[0], str) else " ".join(texts[0])
+        if not WARNED:
+            WARNED.append(first)
+            where = f"{sorted(self.folders.values())}, as {'texts' if method == 'parse' else 'lists of words'}"
+            logger.warning(
+                f"texts are not in {where}, the first of them {first[:80]!r}: what is missing is parsed now"
+            )
         return getattr(UDPipeParser, method)(self, texts, languages, dependencies)
 
 
-def load_stored_parses(folders: Mapping[Any, str], others: UDPipeParser | None = None) -> StoredParses:
+def load_stored_parses(
+    folders: str | os.PathLike[str] | Mapping[Any, str], others: UDPipeParser | None = None
+) -> StoredParses:
     """Opens parsed corpora, with the parsers that made them.
 
     Args:
-        folders: Folder by language code, or one for `None`.
+        folders: A folder, or a mapping of language codes to folders.
         others: The parser of further languages.
 
     Raises:
         ValueError: If a folder holds no complete corpus, or they were made by different kinds of parsers, with
             different beams, or are of languages that `others` parses.
     """
+    folders = folders if isinstance(folders, Mapping) else {None: os.fspath(folders)}
     names = sorted(folders.values())
     made_by = {language: read_complete(folder)["syntax"] for language, folder in folders.items()}
     if not all("parser" in syntax for syntax in made_by.values()):
@@ -222,4 +232,4 @@ def read_complete(folder: str) -> dict[str, Any]:
 
 def corpus_digest(folder: str) -> str:
     """Gives a digest of a corpus: of how it was made, with that of its texts."""
-    return file_digest(CorpusFolder(folder).settings_file)
+    return short_digest(CorpusFolder(folder).settings_file)

@@ -11,7 +11,7 @@ from datasets import Dataset, DatasetDict, Features, Value
 from datasets.exceptions import DatasetGenerationError
 from transformers.utils import logging
 
-from syntax_bert.digests import file_digest
+from syntax_bert.digests import short_digest
 from syntax_bert.tokenization.universal_dependencies import find_surrogate
 
 logger = logging.get_logger(__name__)
@@ -62,7 +62,7 @@ def load_files(
         columns = columns or choose_text_columns(file, first, label_column)
         kept = [*columns, *labels, *({"idx"} & first.keys())]
         # a changed file is not taken from the cache
-        options = {"path": file, "columns": tuple(kept), "label": label, "digest": file_digest(file)}
+        options = {"path": file, "columns": tuple(kept), "label": label, "digest": short_digest(file)}
         try:
             splits[split] = Dataset.from_generator(
                 read_examples,

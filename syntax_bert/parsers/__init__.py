@@ -1,4 +1,13 @@
-"""What a parser is, and where parsers come from: the embedded English model and CoNLL-U files."""
+"""What a parser is; where parsers come from, and how they are trained.
+
+| module | about |
+|---|---|
+| `catalogue` | parsers by name: what command lines and `parser_path` take |
+| `published_models`, `downloads` | UDPipe's own models, fetched when they are asked for |
+| `back_ends` | parsers of other programs by name; `conllu_parser`, `stanza_parser`, `spacy_parser` |
+| `udpipe_trainer`, `udpipe_scores`, `train_parser` | UDPipe models made of treebanks |
+| `unspaced_text` | parses of characters, where a language has no spaces |
+"""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,7 +18,10 @@ __all__ = ["Parser"]
 
 
 class Parser(Protocol):
-    """What a tokenizer asks for parses: `UDPipeParser`, `ConlluParser` or one of your own, which has to pickle."""
+    """What a tokenizer asks for parses: `UDPipeParser`, `ConlluParser` or one of your own.
+
+    In several processes it has to pickle.
+    """
 
     def parse(
         self, texts: Sequence[str], languages: Sequence[str | None] | None = None, dependencies: bool = True

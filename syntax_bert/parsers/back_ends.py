@@ -18,8 +18,8 @@ __all__ = [
     "GROUP",
     "back_end_names",
     "check_languages",
-    "check_words",
     "import_back_end",
+    "join_words",
     "load_back_end",
     "split_name",
     "tree_digest",
@@ -121,7 +121,7 @@ def check_languages(own: str, languages: Sequence[str | None] | None, texts: Seq
             )
 
 
-def check_words(words: Sequence[str], index: int) -> tuple[str, list[int], list[int]]:
+def join_words(words: Sequence[str], index: int) -> tuple[str, list[int], list[int]]:
     """Gives words joined by one space and their characters there, and refuses lone surrogates."""
     text = " ".join(words)
     refuse_surrogates(text, f"text {index}")

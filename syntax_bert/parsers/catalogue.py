@@ -11,8 +11,21 @@ from . import Parser
 from .back_ends import load_back_end, split_name
 from .published_models import download_model, find_model
 
-__all__ = ["EMBEDDED", "load_parser", "named_parsers", "named_values", "parser_path"]
+__all__ = [
+    "EMBEDDED",
+    "PARSER_HELP",
+    "load_parser",
+    "make_parser",
+    "model_path",
+    "named_parsers",
+    "named_values",
+    "parser_path",
+]
 
+PARSER_HELP = (
+    "Language code, name of a published model, .udpipe or .conllu file, or BACKEND:VALUE; of several languages, "
+    "LANGUAGE=FILE.udpipe for each."
+)
 EMBEDDED = {"en": "english-ewt.udpipe"}
 
 
@@ -61,6 +74,13 @@ def load_parser(name: str, beam_size: int | None = None) -> Parser:
         return ConlluParser(name)
     path = model_path(name)
     return UDPipeParser(path) if beam_size is None else UDPipeParser(path, beam_size)
+
+
+def make_parser(names: Sequence[str], beam_size: int | None = None) -> Parser:
+    """Makes the parser that a command line names, or that of several languages."""
+    if len(names) == 1 and ("=" not in names[0] or os.path.exists(names[0])):
+        return load_parser(names[0], beam_size)
+    return named_parsers(names, beam_size)
 
 
 def model_path(name: str) -> str:

@@ -10,7 +10,7 @@ from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 from syntax_bert.data.conllu import read_conllu, surface_tokens
-from syntax_bert.digests import file_digest
+from syntax_bert.digests import short_digest
 from syntax_bert.tokenization.universal_dependencies import Parse
 
 __all__ = ["ConlluParser"]
@@ -75,7 +75,7 @@ class ConlluParser:
                 raise FileNotFoundError(f"there is no CoNLL-U file {path!r}")
 
     def __getstate__(self) -> dict:
-        digests = [file_digest(path) for path in self.paths]
+        digests = [short_digest(path) for path in self.paths]
         return {"paths": self.paths, "repair_roots": self.repair_roots, "digests": digests}
 
     def parse(

@@ -8,7 +8,7 @@ from typing import Any
 from syntax_bert.tokenization.udpipe_parser import clean, make_parse
 from syntax_bert.tokenization.universal_dependencies import DEPRELS, Parse
 
-from .back_ends import check_languages, check_words, import_back_end, tree_digest
+from .back_ends import check_languages, import_back_end, join_words, tree_digest
 
 __all__ = ["SpacyParser"]
 
@@ -80,7 +80,7 @@ class SpacyParser:
         """
         check_languages(self.language, languages, words)
         spacy, vocab = import_back_end("spacy"), load_pipeline(self.model).vocab
-        checked = [check_words(given, index) for index, given in enumerate(words)]
+        checked = [join_words(given, index) for index, given in enumerate(words)]
         docs = [
             # spaCy takes no empty words
             spacy.tokens.Doc(vocab, words=[clean(word, index) or " " for word in given])

@@ -12,7 +12,7 @@ from typing import Any
 from syntax_bert.tokenization.udpipe_parser import clean, make_parse
 from syntax_bert.tokenization.universal_dependencies import Parse
 
-from .back_ends import check_languages, check_words, import_back_end, tree_digest
+from .back_ends import check_languages, import_back_end, join_words, tree_digest
 
 __all__ = ["StanzaParser"]
 
@@ -99,7 +99,7 @@ class StanzaParser:
         ]
 
     def _parse_sentences(self, words: Sequence[Sequence[str]], first: int, dependencies: bool) -> Iterator[Parse]:
-        checked = [check_words(given, index) for index, given in enumerate(words, start=first)]
+        checked = [join_words(given, index) for index, given in enumerate(words, start=first)]
         documents = [make_document([clean(word, 0) for word in given]) for given in words]
         self._analyse(documents, range(first, first + len(words)), dependencies)
         for (text, starts, ends), document in zip(checked, documents, strict=True):

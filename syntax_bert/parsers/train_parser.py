@@ -13,7 +13,7 @@ from syntax_bert.tokenization.parser_files import licence
 from syntax_bert.tokenization.udpipe_models import file_digest
 from syntax_bert.tokenization.udpipe_parser import UDPipeParser
 
-from .catalogue import named_values, parser_path
+from .catalogue import model_path, named_values
 from .udpipe_scores import score_table, score_udpipe
 from .udpipe_trainer import COMPONENTS, SIZES, train_udpipe
 
@@ -31,8 +31,10 @@ def train_parser(arguments: list[str]) -> None:
     """
     options = read_arguments(arguments)
     output = Path(options.output)
-    if output.suffix != ".udpipe" or not output.parent.is_dir() or output.exists():
-        raise ValueError(f"--output {output} must be a new file that ends in .udpipe, in a folder that exists")
+    if output.exists():
+        raise ValueError(f"--output {output} is there already: remove it, or name a new file")
+    if output.suffix != ".udpipe" or not output.parent.is_dir():
+        raise ValueError(f"--output {output} must end in .udpipe, and be in a folder that exists")
     settings = {
         name: SIZES[options.size][name]
         | named_values(getattr(options, f"{name}_options"), f"--{name}_options", "NAME=VALUE")
@@ -41,14 +43,14 @@ def train_parser(arguments: list[str]) -> None:
     train = find_files(options.treebanks, "train")
     if not train:
         raise ValueError(f"{options.treebanks} have no file to train on, *-ud-train.conllu: name files themselves")
-    heldout = find_files(options.heldout or folders(options.treebanks), "dev")
+    heldout = find_files(options.dev or folders(options.treebanks), "dev")
     test = find_files(options.test or folders(options.treebanks), "test")
     check_separate(train, heldout, test)
     sentences = {file: read_blocks(file) for file in {*train, *heldout, *test}}
-    kept = {file: round(len(sentences[file]) * (1 - options.hold_out)) for file in train}
+    kept = {file: round(len(sentences[file]) * (1 - options.test_fraction)) for file in train}
     rest = [block for file in train for block in sentences[file][kept[file] :]]
-    if options.hold_out and not (rest and any(kept.values())):
-        raise ValueError(f"--hold_out {options.hold_out} leaves {len(rest)} sentences to score on")
+    if options.test_fraction and not (rest and any(kept.values())):
+        raise ValueError(f"--test_fraction {options.test_fraction} leaves {len(rest)} sentences to score on")
     print(f"training on {sum(kept.values())} sentences of {', '.join(file.name for file in train)}")
     model = train_udpipe(
         "".join(block for file in train for block in sentences[file][: kept[file]]),
@@ -58,13 +60,13 @@ def train_parser(arguments: list[str]) -> None:
     unfinished = output.with_name(f"{output.stem}.unfinished.udpipe")
     unfinished.write_bytes(model)
     test_sets = [(file.name, sentences[file]) for file in test]
-    if options.hold_out:
+    if options.test_fraction:
         test_sets.append(("held out", rest))
     scores = score_table((name, score_udpipe(str(unfinished), "".join(blocks))) for name, blocks in test_sets)
     files = [(file, kept[file]) for file in train]
     licence(output).write_text(describe(output, files, scores, settings, options.licence), encoding="utf-8")
     unfinished.replace(output)
-    print(f"{scores}\n\n{output}, with {licence(output).name}, which goes where it goes")
+    print(f"{scores}\n\n{output} and its {licence(output).name}: keep them together")
 
 
 def read_arguments(arguments: Sequence[str]) -> Namespace:
@@ -77,14 +79,14 @@ def read_arguments(arguments: Sequence[str]) -> Namespace:
     )
     parser.add_argument("--output", required=True, help="The new FILE.udpipe.")
     parser.add_argument(
-        "--size", choices=SIZES, default="default", help="Settings for treebanks of at most 5,000 sentences, or more."
+        "--size", choices=SIZES, default="default", help="Of the treebank: small up to about 5,000 sentences."
     )
     parser.add_argument(
-        "--heldout", nargs="+", help="Files or folders (dev) that choose the best pass. Default: the treebanks' dev."
+        "--dev", nargs="+", help="Files or folders (dev) that choose the best pass. Default: the treebanks' dev."
     )
     parser.add_argument("--test", nargs="+", help="Files or folders (test) to score on. Default: the treebanks' test.")
     parser.add_argument(
-        "--hold_out", type=fraction, default=0.0, help="Also score on this fraction of training files, their ends."
+        "--test_fraction", type=fraction, default=0.0, help="Score on this fraction of the training files, their ends."
     )
     parser.add_argument("--licence", help="That of the treebanks. Default: as their READMEs state it.")
     for name in COMPONENTS:
@@ -126,7 +128,9 @@ def check_separate(train: Iterable[Path], heldout: Iterable[Path], test: Iterabl
     trained_on = {file_digest(str(file)) for file in train}
     for file in [*heldout, *test]:
         if file_digest(str(file)) in trained_on:
-            raise ValueError(f"{file} would be both trained on and measured: --hold_out 0.1 measures a part of it")
+            raise ValueError(
+                f"{file} would be both trained on and measured: --test_fraction 0.1 measures a part of it"
+            )
 
 
 def read_blocks(file: Path) -> list[str]:
@@ -177,12 +181,12 @@ def evaluate_parser(arguments: list[str]) -> None:
     parser = ArgumentParser("syntax-bert evaluate-parser", description=evaluate_parser.__doc__)
     parser.add_argument("parser", help="Language code, or a .udpipe file.")
     parser.add_argument("treebanks", nargs="+", help="CoNLL-U files, or folders of UD treebanks (test).")
-    parser.add_argument("--beam_size", type=int, default=5, help="Width of the parser's beam; 1 is fastest.")
+    parser.add_argument("--parser_beam_size", type=int, default=5, help="Width of the parser's beam; 1 is fastest.")
     options = parser.parse_args(arguments)
-    model = options.parser if options.parser.endswith(".udpipe") else parser_path(options.parser)
-    UDPipeParser(model, options.beam_size)  # checks them
+    model = model_path(options.parser)
+    UDPipeParser(model, options.parser_beam_size)  # checks them
     files = find_files(options.treebanks, "test")
     if not files:
         raise ValueError(f"{options.treebanks} have no file to score on, *-ud-test.conllu: name files themselves")
     texts = ((file.name, "".join(read_blocks(file))) for file in files)
-    print(score_table((name, score_udpipe(model, text, options.beam_size)) for name, text in texts))
+    print(score_table((name, score_udpipe(model, text, options.parser_beam_size)) for name, text in texts))

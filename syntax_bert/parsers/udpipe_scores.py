@@ -24,14 +24,14 @@ def score_udpipe(model: str, treebank: str, beam_size: int = 5) -> dict[str, dic
         beam_size: Width of the parser's beam.
 
     Returns:
-        UPOS, UAS and LAS `"from gold tokens"`, and their F1 with that of sentences `"from raw text"`.
+        UPOS, UAS and LAS from `"gold tokens"`, and their F1 with that of sentences from `"raw text"`.
 
     Raises:
         ValueError: If the model is damaged or has no tokenizer, tagger or parser, or the text is malformed.
     """
     loaded, options = load_model(model), udpipe.Evaluator.DEFAULT
     scores = {}
-    for name, tokens in (("from gold tokens", udpipe.Evaluator.NONE), ("from raw text", options)):
+    for name, tokens in (("gold tokens", udpipe.Evaluator.NONE), ("raw text", options)):
         error = udpipe.ProcessingError()
         evaluator = udpipe.Evaluator(loaded, tokens, options, f"beam_search={beam_size}")
         report = evaluator.evaluate(treebank, error)
@@ -45,9 +45,11 @@ def score_udpipe(model: str, treebank: str, beam_size: int = 5) -> dict[str, dic
 
 def score_table(scores: Iterable[tuple[str, dict[str, dict[str, float]]]]) -> str:
     """Makes a Markdown table of scores, each with the name of its treebank."""
+    rows = [(treebank, *item) for treebank, by_source in scores for item in by_source.items()]
+    if not rows:
+        return "None: no test sentences were given (--test, --test_fraction)."
     lines = [f"| treebank | from | {' | '.join(MEASURES)} |", f"|---|---|{'--:|' * len(MEASURES)}"]
-    for treebank, by_source in scores:
-        for source, measured in by_source.items():
-            cells = (f"{measured[name]:.2f}" if name in measured else "" for name in MEASURES)
-            lines.append(f"| {treebank} | {source.removeprefix('from ')} | {' | '.join(cells)} |")
+    for treebank, source, measured in rows:
+        cells = (f"{measured[name]:.2f}" if name in measured else "" for name in MEASURES)
+        lines.append(f"| {treebank} | {source} | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,6 +22,22 @@ Options = Mapping[str, str]
 
 PASSES = {"tokenizer": "epochs", "tagger": "iterations", "parser": "iterations"}  # their numbers of passes
 COMPONENTS = tuple(PASSES)
+COMMON = "from_model early_stopping learning_rate learning_rate_final batch_size"
+KNOWN = {  # UDPipe ignores other options; those of the tagger may end in the number of a model
+    "tokenizer": f"{COMMON} tokenize_url allow_spaces dimension epochs segment_size dropout".split(),
+    "tagger": (
+        "from_model early_stopping models iterations templates prune_features guesser_suffix_len guesser_suffix_rules "
+        "guesser_enrich_dictionary guesser_prefixes_max guesser_prefix_min_count dictionary_max_form_analyses "
+        "dictionary_flat_lemmas dictionary_lemma_encoding dictionary_file dictionary_suffix_len dictionary_accuracy "
+        "dictionary_model use_lemma provide_lemma use_xpostag provide_xpostag use_feats provide_feats"
+    ).split(),
+    "parser": (
+        f"{COMMON} iterations transition_system transition_oracle structured_interval single_root use_gold_tags "
+        "embedding_upostag embedding_feats embedding_xpostag embedding_form embedding_form_mincount "
+        "embedding_form_file embedding_lemma embedding_lemma_mincount embedding_lemma_file embedding_deprel "
+        "hidden_layer l2"
+    ).split(),
+}
 UPOS_ONLY = "use_lemma provide_lemma use_xpostag provide_xpostag use_feats provide_feats".split()
 DEFAULT: dict[str, dict[str, str]] = {
     "tokenizer": {"epochs": "20", "batch_size": "50", "learning_rate": "0.005", "dimension": "24"},
@@ -78,6 +95,9 @@ def train_udpipe(train: str, heldout: str, options: Mapping[str, Options]) -> by
         ValueError: If UDPipe refuses the options or the sentences, with what it says.
     """
     for name, option in PASSES.items():
+        for unknown in {re.sub(r"_\d+$", "", given) for given in options[name]} - {*KNOWN[name]}:
+            near = get_close_matches(unknown, KNOWN[name])
+            raise ValueError(f"UDPipe's {name} trainer has no option {unknown!r}; near it: {near or KNOWN[name]}")
         if not re.fullmatch("[1-9][0-9]*", options[name].get(option, "")):
             raise ValueError(f"{option} of the {name} must be a positive number, got {options[name].get(option)!r}")
     with TemporaryDirectory() as folder:

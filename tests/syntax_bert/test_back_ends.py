@@ -6,7 +6,7 @@ from importlib import invalidate_caches
 import pytest
 
 from syntax_bert import UDPipeParser
-from syntax_bert.parsers.back_ends import back_end_names, check_languages, check_words, split_name, tree_digest
+from syntax_bert.parsers.back_ends import back_end_names, check_languages, join_words, split_name, tree_digest
 from syntax_bert.parsers.catalogue import load_parser
 from syntax_bert.parsers.conllu_parser import ConlluParser
 
@@ -14,7 +14,7 @@ TREEBANK = "1\tStop\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
 
 
 PLUG_IN = """
-from syntax_bert.parsers.back_ends import check_words
+from syntax_bert.parsers.back_ends import join_words
 from syntax_bert.tokenization.universal_dependencies import Parse
 
 class WordParser:
@@ -25,7 +25,7 @@ class WordParser:
         return self.parse_words([text.split() for text in texts])
 
     def parse_words(self, words, languages=None, dependencies=True):
-        return [Parse(*check_words(each, 0), ["X"] * len(each), range(len(each))) for each in words]
+        return [Parse(*join_words(each, 0), ["X"] * len(each), range(len(each))) for each in words]
 
 def give_nothing(value):
     return None
@@ -123,10 +123,10 @@ def test_languages_of_a_parser_of_one():
 
 
 def test_characters_of_given_words():
-    assert check_words(["a b", "", "\u200b"], 0) == ("a b  \u200b", [0, 4, 5], [3, 4, 6])
-    assert check_words([], 0) == ("", [], [])
+    assert join_words(["a b", "", "\u200b"], 0) == ("a b  \u200b", [0, 4, 5], [3, 4, 6])
+    assert join_words([], 0) == ("", [], [])
     with pytest.raises(ValueError, match="text 3 has a lone surrogate"):
-        check_words(["a", "\ud800"], 3)
+        join_words(["a", "\ud800"], 3)
 
 
 def test_digest_follows_names_and_content(tmp_path):

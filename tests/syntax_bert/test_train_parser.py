@@ -61,7 +61,7 @@ def test_scores_and_licence_go_with_it(trained, treebank):
     measured = score_udpipe(str(trained), (treebank / "en_tiny-ud-test.conllu").read_text())
     for source, scores in measured.items():
         numbers = [f"{scores[name]:.2f}" for name in ("UPOS", "UAS", "LAS")]
-        assert f"| en_tiny-ud-test.conllu | {source.removeprefix('from ')} | {' | '.join(numbers)} |" in about
+        assert f"| en_tiny-ud-test.conllu | {source} | {' | '.join(numbers)} |" in about
     (described,) = read_parsers(trained.parent, {"parser": "tiny.udpipe", "sha256": {"tiny.udpipe": "0"}})
     assert "CC BY-SA 4.0" in described["licence"]
 
@@ -74,21 +74,27 @@ def test_scores_are_those_of_the_parses(trained, treebank, write):
         .replace("\tadvmod\t", "\tobl\t")
         .replace("\tPUNCT\t_\t_\t2", "\tPUNCT\t_\t_\t1")
     )
-    scores = score_udpipe(str(trained), wrong)["from gold tokens"]
+    scores = score_udpipe(str(trained), wrong)["gold tokens"]
     full = score_udpipe(str(trained), right)
-    assert full["from gold tokens"] == {"UPOS": 100.0, "UAS": 100.0, "LAS": 100.0}
+    assert full["gold tokens"] == {"UPOS": 100.0, "UAS": 100.0, "LAS": 100.0}
     assert scores == {"UPOS": 75.0, "UAS": 75.0, "LAS": 50.0}
-    assert set(full["from raw text"]) == {"UPOS", "UAS", "LAS", "sentence F1"}
+    assert set(full["raw text"]) == {"UPOS", "UAS", "LAS", "sentence F1"}
 
 
 def test_evaluation_as_a_command(trained, treebank, capsys):
-    cli.main(["evaluate-parser", str(trained), str(treebank), "--beam_size", "1"])
+    cli.main(["evaluate-parser", str(trained), str(treebank), "--parser_beam_size", "1"])
     assert re.search(r"\| en_tiny-ud-test\.conllu \| gold tokens \| 100\.00 \|", capsys.readouterr().out)
+
+
+def test_without_test_sentences(treebank, tmp_path):
+    train = str(treebank / "en_tiny-ud-dev.conllu")
+    cli.main(["train-parser", train, "--output", str(tmp_path / "untested.udpipe"), *QUICK])
+    assert "None: no test sentences were given" in (tmp_path / "untested.LICENSE.md").read_text()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--beam_size", "-1"], "beam_size must be an integer from 1"), (["{empty}"], "have no file to score on")],
+    [(["--parser_beam_size", "-1"], "beam_size must be an integer from 1"), (["{empty}"], "have no file to score on")],
 )
 def test_bad_evaluations(trained, treebank, tmp_path, arguments, message):
     given = [argument.format(empty=tmp_path) for argument in arguments]
@@ -99,7 +105,16 @@ def test_bad_evaluations(trained, treebank, tmp_path, arguments, message):
 
 def test_holding_out_a_part(treebank, tmp_path, capsys):
     train = str(treebank / "en_tiny-ud-train.conllu")
-    options = ["--output", str(tmp_path / "part.udpipe"), "--hold_out", "0.25", "--licence", "CC0", "--size", "small"]
+    options = [
+        "--output",
+        str(tmp_path / "part.udpipe"),
+        "--test_fraction",
+        "0.25",
+        "--licence",
+        "CC0",
+        "--size",
+        "small",
+    ]
     cli.main(["train-parser", train, *options, *QUICK])
     printed = capsys.readouterr().out
     assert "training on 75 sentences" in printed
@@ -112,8 +127,8 @@ def test_holding_out_a_part(treebank, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{dev}", "--test", "{dev}"], "would be both trained on and measured: --hold_out 0.1"),
-        (["{folder}", "--heldout", "{train}"], "would be both trained on and measured"),
+        (["{dev}", "--test", "{dev}"], "would be both trained on and measured: --test_fraction 0.1"),
+        (["{folder}", "--dev", "{train}"], "would be both trained on and measured"),
         (["{empty}"], r"have no file to train on, \*-ud-train\.conllu"),
         (["{folder}/nothing"], "there is no treebank"),
         (["{bad}"], r"bad\.conllu:1: sentence 1, word 1 'a': 2 fields"),
@@ -122,7 +137,7 @@ def test_holding_out_a_part(treebank, tmp_path, capsys):
             ["{dev}", "--parser_options", "iterations=abc"],
             "iterations of the parser must be a positive number, got 'abc'",
         ),
-        (["{dev}", "--hold_out", "0.01"], "--hold_out 0.01 leaves 0 sentences to score on"),
+        (["{dev}", "--test_fraction", "0.01"], "--test_fraction 0.01 leaves 0 sentences to score on"),
         (["{dev}", "--test", "{headless}"], r"headless\.conllu: sentence 1 has no heads, only _"),
         (["{dev}", "--test", "{copy}"], "would be both trained on and measured"),
         (["{dev}", "--tokenizer_options", "dimension=7"], "UDPipe's trainer ends with status 1: .*7"),
@@ -146,6 +161,6 @@ def test_bad_input(treebank, tmp_path, write, arguments, message):
 
 def test_a_parser_is_not_overwritten(trained, treebank):
     before = trained.read_bytes()
-    with pytest.raises(SystemExit, match="must be a new file"):
+    with pytest.raises(SystemExit, match="is there already: remove it"):
         cli.main(["train-parser", str(treebank), "--output", str(trained)])
     assert trained.read_bytes() == before
