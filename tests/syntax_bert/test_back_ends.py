@@ -2,6 +2,7 @@ import hashlib
 import re
 import sys
 from importlib import invalidate_caches
+from pathlib import Path
 
 import pytest
 
@@ -141,3 +142,12 @@ def test_digest_follows_names_and_content(tmp_path):
     before = tree_digest(tmp_path / "moved")
     (tmp_path / "moved" / "parser" / "weights").write_bytes(b"other")
     assert tree_digest(tmp_path / "moved") != before
+
+
+def test_the_parser_in_the_documentation():
+    documented = (Path(__file__).parents[2] / "docs" / "PARSERS.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", documented, re.DOTALL)
+    names = {}
+    exec(code, names)  # noqa: S102
+    parses = names["FlatParser"]().parse(["Nobody sang", "", "Anna"])
+    assert [parse.parents for parse in parses] == [[-1, 0], [], [-1]]
