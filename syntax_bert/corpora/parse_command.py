@@ -1,7 +1,8 @@
 """`syntax-bert parse`: texts of any amount, parsed once, for `--parses` of the scripts or as CoNLL-U."""
 
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
 from syntax_bert.parsers.catalogue import PARSER_HELP, make_parser
 
@@ -15,7 +16,30 @@ __all__ = ["parse"]
 
 def parse(arguments: list[str]) -> None:
     """Parses texts into a folder of shards; run again after an interruption, it goes on where it was."""
-    parser = ArgumentParser("syntax-bert parse", description=parse.__doc__, epilog="INPUT comes first.")
+    given = read_arguments(arguments)
+    options = CorpusOptions(
+        text_columns=given.text_columns,
+        language=given.language,
+        language_column=given.language_column,
+        dependencies=not given.tags_only,
+        format=given.format,
+        shard_size=given.shard_size,
+    )
+    own_parser = make_parser(given.parser, given.parser_beam_size)
+    documents = read_documents(given.inputs, given.input_format, given.dataset_config_name, given.split)
+    try:
+        totals = parse_corpus(documents, given.output, own_parser, options, given.workers, " ".join(given.parser))
+    except KeyboardInterrupt:
+        print(f"stopped; the same command goes on where {given.output} is", file=sys.stderr)
+        sys.exit(130)
+    columns = " and ".join(CorpusFolder(given.output).settings()["text_columns"])
+    counts = "{rows:,} rows, {sentences:,} sentences, {words:,} words in {shards:,} shards".format(**totals)
+    print(f"{given.output}: {counts}, of {columns}")
+
+
+def read_arguments(arguments: Sequence[str]) -> Namespace:
+    """Reads the command line."""
+    parser = ArgumentParser("syntax-bert parse", description=str(parse.__doc__), epilog="INPUT comes first.")
     parser.add_argument(
         "inputs",
         nargs="+",
@@ -40,21 +64,4 @@ def parse(arguments: list[str]) -> None:
     given = parser.parse_args(arguments)
     if given.workers < 1 or given.shard_size < 1:
         raise ValueError("--workers and --shard_size must be at least 1")
-    options = CorpusOptions(
-        text_columns=given.text_columns,
-        language=given.language,
-        language_column=given.language_column,
-        dependencies=not given.tags_only,
-        format=given.format,
-        shard_size=given.shard_size,
-    )
-    own_parser = make_parser(given.parser, given.parser_beam_size)
-    documents = read_documents(given.inputs, given.input_format, given.dataset_config_name, given.split)
-    try:
-        totals = parse_corpus(documents, given.output, own_parser, options, given.workers, " ".join(given.parser))
-    except KeyboardInterrupt:
-        print(f"stopped; the same command goes on where {given.output} is", file=sys.stderr)
-        sys.exit(130)
-    columns = " and ".join(CorpusFolder(given.output).settings()["text_columns"])
-    counts = "{rows:,} rows, {sentences:,} sentences, {words:,} words in {shards:,} shards".format(**totals)
-    print(f"{given.output}: {counts}, of {columns}")
+    return given
