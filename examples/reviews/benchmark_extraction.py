@@ -95,6 +95,8 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
     seconds, _ = timed(split_sections, sections, UDPipeParser(parser_path("en")))
     print(f"splitting into sentences, loading the parser included: {seconds:.2f} s")
     found = [sentence for sentence in sentences_of(sections)[:MAX_READ] if keywords.search(sentence)]
+    if not found:
+        raise ValueError(f"{args.paper_file} has no sentence with a keyword of {args.keyword_file}")
     counting, counts = timed(unigram_counts, found)
     stems = [content_stems(sentence) for sentence in found]
     size = min(MAX_SENTENCES, len(found))

@@ -25,7 +25,7 @@ __all__ = [
 
 SUMMARY = "summary"
 FULL_STOP = "."
-PUNCTUATION = re.compile(r"""[.,;:!?…()\[\]{}"“”„«»*•–—]+|--+""")  # not the hyphen and the slash inside a compound
+PUNCTUATION = re.compile(r"""[.,;:!?…()\[\]{}"“”„«»*•·|–—−]+|--+|''|``""")  # no hyphen, which may be in a compound
 MAX_WORDS_TO_FULL_STOP = 5
 
 
@@ -111,14 +111,16 @@ def drop_lone_words(words: Sequence[str], tags: Sequence[str]) -> list[str]:
 def grow_to_punctuation(words: Sequence[str], tags: Sequence[str]) -> list[str]:
     """Rule 6: a span of an aspect beside `O` grows outward up to the nearest punctuation or other tag.
 
-    The punctuation stays `O`. From left to right: words between two spans go to the first of them.
+    The punctuation stays `O`, and where the span begins or ends with one it does not grow. From left to right: words
+    between two spans go to the first of them.
     """
     grown = list(tags)
     for run in runs_of(tags):
         if run.tag in (OUTSIDE, SUMMARY):
             continue
-        for outward in (range(run.start - 1, -1, -1), range(run.end, len(words))):
-            for word in outward:
+        edges = (run.start, range(run.start - 1, -1, -1)), (run.end - 1, range(run.end, len(words)))
+        for edge, outward in edges:
+            for word in () if PUNCTUATION.fullmatch(words[edge]) else outward:
                 if grown[word] != OUTSIDE or PUNCTUATION.fullmatch(words[word]):
                     break
                 grown[word] = run.tag

@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
     lines = [f"{name.replace('_', ' ')}: {100 * value:.1f}\n" for name, value in shares.items()]
     text = "".join([score_table(scores), "\n", *lines])
     (folder / "scores.md").write_text(text, encoding="utf-8")
-    written = {"tags": scores, **shares}
+    written = {"tags": scores, **{name: None if np.isnan(value) else value for name, value in shares.items()}}
     (folder / "scores.json").write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
     plot_scores(scores, folder / "scores.png")
     print(text)

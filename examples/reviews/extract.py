@@ -46,6 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
     sections = read_paper(args.paper_file)
     split_sections(sections, UDPipeParser(parser_path("en") if args.parser is None else args.parser))
     extracted = extractor.extract(sections, args.method, args.sections)
+    Path(args.output_file).parent.mkdir(parents=True, exist_ok=True)
     Path(args.output_file).write_text("".join(f"{sentence}\n" for sentence in extracted), encoding="utf-8")
     num_sentences = sum(len(section.sentences) for section in sections)
     entropy = unigram_entropy(unigram_counts(extracted))

@@ -13,7 +13,7 @@ import numpy as np
 from syntax_bert.data.lines import StrPath, read_numbered_lines
 
 from .cross_entropy import select_sentences
-from .paper_files import ABSTRACT, Section, find_sections
+from .paper_files import Section, find_abstracts, find_sections
 from .unigrams import unigram_counts
 
 __all__ = ["MAX_READ", "MAX_SENTENCES", "Extractor", "Method", "read_keywords", "read_parameters"]
@@ -58,18 +58,18 @@ class Extractor:
         """
         if method == "sections":
             return sentences_of(find_sections(sections, names))[:MAX_SENTENCES]
-        first: list[Section] = find_sections(sections, [ABSTRACT]) if method == "hybrid" else []
-        abstract = sentences_of(first)[:MAX_SENTENCES]
-        rest = [section for section in sections if section not in first]
+        abstracts = find_abstracts(sections) if method == "hybrid" else []
+        abstract = sentences_of(abstracts[:1])[:MAX_SENTENCES]
+        rest = [section for section in sections if section not in abstracts]
         sentences = sentences_of(rest)[: MAX_READ - len(abstract)]
         chosen = self.choose(sentences, MAX_SENTENCES - len(abstract))
+        if not abstract and not chosen:
+            raise ValueError(f"none of the {len(sentences)} sentences holds a keyword; name other keywords")
         return [*abstract, *(sentences[index] for index in chosen)]
 
     def choose(self, sentences: Sequence[str], limit: int) -> list[int]:
         """Chooses, by the cross-entropy method, up to a number of the sentences that hold a keyword."""
         found = [index for index, sentence in enumerate(sentences) if self.keywords.search(sentence)]
-        if not found:
-            raise ValueError(f"none of the {len(sentences)} sentences holds a keyword; name other keywords")
         if len(found) <= limit:
             return found
         if limit == 0:
@@ -77,9 +77,11 @@ class Extractor:
         counts = unigram_counts([sentences[index] for index in found])
         start_prob, num_samples = limit / len(found), DEFAULT_NUM_SAMPLES
         if self.parameters is not None:
-            if len(found) // BIN not in self.parameters:
-                raise ValueError(f"there are no parameters for {len(found)} sentences, row {len(found) // BIN}")
-            start_prob, num_samples = self.parameters[len(found) // BIN]
+            row = len(found) // BIN
+            if row not in self.parameters:
+                raise ValueError(f"there are no parameters for {len(found)} sentences: add the row {row}, or use none")
+            if self.parameters[row][0]:  # 0 where all is taken, unless an abstract leaves less room
+                start_prob, num_samples = self.parameters[row]
         selection = select_sentences(counts, limit, start_prob, num_samples, np.random.default_rng(self.seed))
         return [found[index] for index in selection.sentences]
 
@@ -105,8 +107,6 @@ def read_keywords(path: StrPath) -> re.Pattern[str]:
 def read_parameters(path: StrPath) -> dict[int, tuple[float, int]]:
     """Reads rows of three numbers: number of sentences // 10, starting probability, number of samples.
 
-    Rows with the probability 0, for papers of which all is taken, are left out.
-
     Raises:
         ValueError: For a row that is none, with file and line, and a file without any.
     """
@@ -119,12 +119,10 @@ def read_parameters(path: StrPath) -> dict[int, tuple[float, int]]:
             number, start_prob, num_samples = int(row), float(prob), int(samples)
         except ValueError as error:
             raise ValueError(f"{path}:{line}: {content!r} is not a row, a probability and a number") from error
-        if start_prob == 0:
-            continue
-        if number in parameters or not 0 < start_prob < 1 or num_samples < 1:
+        if number in parameters or not 0 <= start_prob < 1 or (start_prob > 0 and num_samples < 1):
             shown = f"row {number} has the probability {start_prob} and {num_samples} samples"
             raise ValueError(f"{path}:{line}: {shown}; it takes one below 1, at least 1 sample, and each row once")
         parameters[number] = (start_prob, num_samples)
     if not parameters:
-        raise ValueError(f"{path} has no rows with a probability above 0")
+        raise ValueError(f"{path} has no rows")
     return parameters

@@ -13,10 +13,12 @@ from syntax_bert.tokenization.universal_dependencies import refuse_surrogates
 
 from .sentences import split_text
 
-__all__ = ["ABSTRACT", "Section", "find_sections", "read_paper", "split_sections"]
+__all__ = ["Section", "find_abstracts", "find_sections", "read_paper", "split_sections"]
 
 ABSTRACT = "Abstract"
-NUMBER = re.compile(r"^(?:[\d.]+\s*|[A-Z]\.?\d*\s+(?=[A-Z])|[IVX]+\.\s*)")
+NUMBER = re.compile(
+    r"(?:[Ss]ection\s+|§\s*)?(?:\(?[\d.]+|[IVX]+(?=[\s.:)])|[A-Z](?=[.:)\d]|\s+[A-Z]))[\d\s.:)–-]*(?=\w)"
+)
 
 
 @dataclass
@@ -84,6 +86,25 @@ def split_sections(sections: Sequence[Section], parser: UDPipeParser) -> None:
         section.sentences = [" ".join(section.text[start:end].split()) for start, end in bounds.values()]
 
 
+def title(section: Section) -> str:
+    """Gives a heading in small letters, without its number."""
+    heading = section.heading.strip()
+    number = NUMBER.match(heading)
+    return heading[number.end() if number else 0 :].lower()
+
+
+def find_abstracts(sections: Sequence[Section]) -> list[Section]:
+    """Finds the abstract, first as it is in the metadata, and then sections of that name.
+
+    Raises:
+        ValueError: If there is none, naming the headings that there are.
+    """
+    found = [section for section in sections if title(section) == ABSTRACT.lower()]
+    if not found:
+        raise ValueError(f"there is no abstract; the headings are {[section.heading for section in sections]}")
+    return found
+
+
 def find_sections(sections: Sequence[Section], names: Sequence[str]) -> list[Section]:
     """Finds the sections whose headings, without their numbers, begin with one of some names; capitals do not count.
 
@@ -91,7 +112,7 @@ def find_sections(sections: Sequence[Section], names: Sequence[str]) -> list[Sec
         ValueError: If there is none, naming those that there are.
     """
     begin = tuple(name.lower() for name in names)
-    found = [section for section in sections if NUMBER.sub("", section.heading).lower().startswith(begin)]
+    found = [section for section in sections if title(section).startswith(begin)]
     if not found:
         headings = [section.heading for section in sections if section.heading]
         raise ValueError(f"no section begins with {' or '.join(map(repr, names))}; the headings are {headings}")

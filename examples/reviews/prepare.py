@@ -8,6 +8,7 @@ Reviews that carry labels (JSON Lines of `id`, `text` and `labels`) become train
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from tqdm.auto import tqdm
 from transformers.hf_argparser import HfArg
@@ -44,18 +45,18 @@ def write_columns(reviews: Iterable[Review], path: StrPath) -> None:
     Raises:
         ValueError: If the spans of a review do not fit its words, naming it.
     """
-    with open(path, "w", encoding="utf-8") as file:
-        for review in reviews:
-            tags = iter(review.tags())
-            for sentence in review.sentences():
-                file.writelines(f"{word}\t{next(tags)}\n" for word in sentence)
-                file.write("\n")
+    blocks = []
+    for review in reviews:
+        tags = iter(review.tags())
+        blocks += ["".join(f"{word}\t{next(tags)}\n" for word in sentence) for sentence in review.sentences()]
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text("".join(f"{block}\n" for block in blocks), encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command."""
     (args,) = parse_arguments(PrepareArguments, arguments=arguments)
-    reviews = read_reviews(args.input_file)
+    reviews = read_reviews(args.input_file, needs=() if args.column_file is None else ["labels"])
     prepare_reviews(
         tqdm(reviews, desc="Splitting", disable=None),
         UDPipeParser(parser_path("en") if args.parser is None else args.parser),

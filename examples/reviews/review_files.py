@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
+from pathlib import Path
 from typing import Any
 
 from syntax_bert.data.lines import StrPath, read_numbered_lines
@@ -50,7 +51,7 @@ class Review:
 
 
 def read_reviews(path: StrPath, needs: Iterable[str] = ()) -> list[Review]:
-    """Reads reviews, one a line: JSON if the file's name ends in `.jsonl`, else plain text.
+    """Reads reviews, one a line: JSON if the file's name ends in `.jsonl`, `.json` or `.ndjson`, else plain text.
 
     Blank lines are left out.
 
@@ -67,36 +68,58 @@ def read_reviews(path: StrPath, needs: Iterable[str] = ()) -> list[Review]:
         if not content.strip():
             continue
         where = f"{path}:{line}"
-        review = parse_review(content, where) if str(path).endswith(".jsonl") else Review(line, content)
-        refuse_surrogates(review.text, where)
+        review = parse_review(content, where) if are_json_lines(path) else Review(line, content)
+        for text in (review.text, str(review.id), *(tag for *_, tag in review.labels or ())):
+            refuse_surrogates(text, where)
         if review.id in reviews:
             raise ValueError(f"{where}: the id {review.id!r} is there twice")
         for field in needs:
             if getattr(review, field) is None:
-                command = {"words": "prepare", "labels": "tag"}[field]
-                raise ValueError(f"{where}: the review has no {field!r}; run the command {command} on the file")
+                remedy = {"words": "run the command prepare on the file", "labels": "add them, or run the command tag"}
+                raise ValueError(f"{where}: the review has no {field!r}; {remedy[field]}")
         reviews[review.id] = review
     if not reviews:
         raise ValueError(f"{path} has no reviews")
     return list(reviews.values())
 
 
+def are_json_lines(path: StrPath) -> bool:
+    """Tells by its name, also if compressed, whether a file holds JSON Lines."""
+    endings = [ending.lower() for ending in Path(path).suffixes]
+    endings = endings[:-1] if endings[-1:] in ([".gz"], [".bz2"], [".xz"]) else endings
+    return endings[-1:] in ([".jsonl"], [".json"], [".ndjson"])
+
+
 def parse_review(content: str, where: str) -> Review:
     """Reads a line of JSON; `where` begins the messages."""
     try:
         row = json.loads(content)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{where}: no JSON: {error}") from error
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not isinstance(row.get("id"), (int, str)):
-        raise ValueError(f"{where}: a review is an object with an 'id' and a 'text'")
+    if not isinstance(row, dict) or not isinstance(row.get("text"), str) or type(row.get("id")) not in (int, str):
+        raise ValueError(f"{where}: a review is an object with an 'id' and a 'text', got {content[:80]!r}")
     review = Review(row["id"], row["text"])
     if row.get("words") is not None:
         review.words = [(start, end) for start, end in checked_spans(row, "words", (), where)]
-        if not isinstance(row.get("sentence_ids"), list) or len(row["sentence_ids"]) != len(review.words):
-            raise ValueError(f"{where}: 'sentence_ids' must have one number a word, {len(review.words)}")
+        for (_, end), (start, _) in pairwise(review.words):
+            if start < end:
+                raise ValueError(f"{where}: 'words' must be in order, and none in another; one ends at {end}")
+        ids = row.get("sentence_ids")
+        if not (
+            isinstance(ids, list)
+            and len(ids) == len(review.words)
+            and {*map(type, ids)} <= {int}
+            and ids == sorted(ids)
+        ):
+            raise ValueError(
+                f"{where}: 'sentence_ids' must have a number a word, {len(review.words)}, none below the last"
+            )
         review.sentence_ids = row["sentence_ids"]
     if row.get("labels") is not None:
         review.labels = [(start, end, tag) for start, end, tag in checked_spans(row, "labels", (str,), where)]
+        for *_, tag in review.labels:
+            if tag.split() != [tag]:
+                raise ValueError(f"{where}: the tag {tag!r} is empty or has white space inside")
     return review
 
 
@@ -114,6 +137,7 @@ def checked_spans(row: dict[str, Any], field: str, more: tuple[type, ...], where
 
 def write_reviews(reviews: Iterable[Review], path: StrPath) -> None:
     """Writes reviews as JSON Lines, without the fields that they do not have."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         for review in reviews:
             row = {name: value for name, value in asdict(review).items() if value is not None}

@@ -7,10 +7,15 @@ from syntax_bert import UDPipeParser
 
 __all__ = ["bracket_pairs", "split_text"]
 
-NEVER_LAST = r"i\.?e|e\.?g|cf|vs|viz|w\.?r\.?t|resp|figs?|eqs?|eqns?|thms?|lem|prof"
-SELDOM_LAST = r"et\s+al|etc|acc|algs?|app|approx|chap|ch|cor|defs?|dr|nos?|pp?|props?|refs?|secs?|sect|tabs?|vol"
+NEVER_LAST = r"i\.?e|e\.?g|a\.?k\.?a|cf|vs|viz|w\.?r\.?t|resp|figs?|eqs?|eqns?|thms?|lems?|prof|dr|suppl"
+NUMBERED = r"algs?|app|appx|chaps?|ch|cor|defs?|ex|nos?|props?|refs?|secs?|sects?|tabs?|vol"  # "Sec. A", "Tab. II"
+SELDOM_LAST = rf"et\.?\s+al|etc|acc|approx|pp?|{NUMBERED}"
 ABBREVIATIONS = [re.compile(rf"(?<![\w.])(?:{forms})\s*\.$", re.IGNORECASE) for forms in (NEVER_LAST, SELDOM_LAST)]
+LATIN_AND_COMMA = re.compile(r"(?<![\w.])(?:i\.?e|e\.?g)\s*\.\s*[,:]$", re.IGNORECASE)
+NUMBERED_THING = re.compile(rf"(?<![\w.])(?=[A-Z])(?i:{NUMBERED})\s*\.$")
+LETTER_OR_ROMAN = re.compile(r"(?:[A-Z]|[IVX]+)(?:\.\d+)*(?!\w)")
 LONGEST_ABBREVIATION = 16  # characters
+INTERVAL = re.compile(r"[\[(]\s*[^()\[\]\s]{1,8}\s*,\s*[^()\[\]\s]{1,8}\s*[\])]")  # "[0, 1)"
 BRACKET = re.compile(r"(?<![:;])(?<![:;]-)[()\[\]{}]")
 OPENING = {")": "(", "]": "[", "}": "{"}
 
@@ -18,8 +23,9 @@ OPENING = {")": "(", "]": "[", "}": "{"}
 def split_text(text: str, parser: UDPipeParser) -> tuple[list[tuple[int, int]], list[int]]:
     """Splits a text into words and sentences.
 
-    No sentence ends after "i.e.", "Fig." and their like, after "et al." and its like unless a capital letter follows,
-    or between two brackets of a pair. A contraction ("isn't") is one word, an abbreviation with its full stop another.
+    No sentence ends after "i.e.", "e.g.," "Fig." and their like, after "et al." and its like unless a capital letter
+    follows that is no number ("Sec. A"), or between two brackets of a pair. A contraction ("isn't") is one word, an
+    abbreviation with its full stop another.
 
     Args:
         text: The text.
@@ -64,15 +70,21 @@ def goes_on(text: str, end: int, start: int, brackets: list[tuple[int, int]]) ->
     """Tells whether a sentence goes on, although UDPipe ends one before `end` and begins one at `start`."""
     if any(opening < start <= closing for opening, closing in brackets):
         return True
-    is_never_last, is_seldom_last = (pattern.search(last_characters(text, end)) for pattern in ABBREVIATIONS)
+    ending = last_characters(text, end)
+    if LATIN_AND_COMMA.search(ending) or (NUMBERED_THING.search(ending) and LETTER_OR_ROMAN.match(text, start)):
+        return True
+    is_never_last, is_seldom_last = (pattern.search(ending) for pattern in ABBREVIATIONS)
     return bool(is_never_last or (is_seldom_last and not text[start].isupper()))
 
 
 def bracket_pairs(text: str) -> list[tuple[int, int]]:
     """Finds the characters of the brackets that belong together; neither one without its partner nor a smiley does."""
-    pairs: list[tuple[int, int]] = []
+    pairs = [(match.start(), match.end() - 1) for match in INTERVAL.finditer(text)]
+    of_intervals = {position for pair in pairs for position in pair}
     waiting: list[int] = []
     for match in BRACKET.finditer(text):
+        if match.start() in of_intervals:
+            continue
         position, character = match.start(), match[0]
         if character in OPENING.values():
             waiting.append(position)

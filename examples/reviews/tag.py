@@ -27,13 +27,14 @@ class TagArguments:
     model_name_or_path: str = HfArg(help="The trained tagger.")
     input_file: str = HfArg(help="Reviews: plain text, one a line, or .jsonl, prepared or not.")
     output_file: str = HfArg(help="The tagged reviews, as JSON Lines.")
+    parser: str | None = HfArg(default=None, help="A .udpipe file to split by. Default: the embedded English parser.")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command."""
     (args,) = parse_arguments(TagArguments, arguments=arguments)
     reviews = read_reviews(args.input_file)
-    tagger = ReviewTagger.from_pretrained(args.model_name_or_path)
+    tagger = ReviewTagger.from_pretrained(args.model_name_or_path, args.parser)
     for start in trange(0, len(reviews), REVIEWS_AT_A_TIME, desc="Tagging", disable=None):
         tagger.tag(reviews[start : start + REVIEWS_AT_A_TIME])
     write_reviews(reviews, args.output_file)

@@ -113,7 +113,8 @@ def test_rule_5_lone_words(letters, expected):
         ("wwww", "OsOO", "OsOO"),
         ("w(ww)w", "OOOAOO", "OOAAOO"),
         ("w-w.", "OOAO", "AAAO"),  # a hyphen is inside a word
-        ("w.w", "OAO", "AAA"),  # punctuation that is tagged stops nothing
+        ("w.w", "OAO", "OAO"),  # a span that is punctuation stays
+        ("ww.ww", "OAAOO", "AAAOO"),  # where it ends in one, it does not grow
     ],
 )
 def test_rule_6_aspects_grow(words, letters, expected):

@@ -112,9 +112,9 @@ def test_sections_by_heading(heading, name, found):
     ("sections", "method", "message"),
     [
         ([Section("", "", ["Nothing."])], "cross_entropy", "none of the 1 sentences holds a keyword"),
-        ([Section("", "", ["We found it."])], "hybrid", "no section begins with 'Abstract'"),
+        ([Section("", "", ["We found it."])], "hybrid", "there is no abstract; the headings are"),
         ([Section("", "", ["We found it."])], "sections", "no section begins with 'introduction' or 'conclusion'"),
-        (sections_of(99), "cross_entropy", "there are no parameters for 99 sentences, row 9"),
+        (sections_of(99), "cross_entropy", "there are no parameters for 99 sentences: add the row 9, or use none"),
     ],
 )
 def test_papers_that_cannot_be_extracted(extractor, sections, method, message):
@@ -123,10 +123,40 @@ def test_papers_that_cannot_be_extracted(extractor, sections, method, message):
         extractor.extract(sections, method)
 
 
+def test_an_abstract_leaves_less_room_than_there_are_sentences(extractor, write):
+    """Rows with the probability 0 say that all is taken, which there is no room for."""
+    extractor.parameters = read_parameters(write("parameters.txt", "2 0 0\n"))
+    paper = sections_of(5, 27)
+    extracted = extractor.extract(paper[::-1], "hybrid")
+    assert extracted[:5] == paper[0].sentences
+    assert 20 < len(extracted) <= 30
+
+
+def test_an_abstract_is_no_section_about_abstraction(extractor):
+    paper = [
+        Section("2 Abstract interpretation", "", ["We found nothing."]),
+        Section("Abstract", "", ["Once."]),
+        Section("ABSTRACT ", "", ["Twice."]),
+    ]
+    assert extractor.extract(paper, "hybrid") == ["Once.", "We found nothing."]
+    assert extractor.extract(paper[1:], "hybrid") == ["Once."]  # no keyword in the rest
+
+
+@pytest.mark.parametrize(
+    "heading", ["VI CONCLUSION", " 1 Introduction", "1) Introduction", "1: Introduction", "Section 1: Introduction",
+                "§1 Introduction", "A.1 Conclusions", "5.Conclusion", "Introduction"]
+)  # fmt: skip
+def test_headings_with_numbers(heading):
+    assert (
+        find_sections([Section("Other", ""), Section(heading, "")], ["introduction", "conclusion"])[0].heading
+        == heading
+    )
+
+
 def test_parameters_by_number_of_sentences(extractor, write, monkeypatch):
     path = write("parameters.txt", "0 0 0\n3 0.5 100\n\n4 0.25 200")
     extractor.parameters = read_parameters(path)
-    assert extractor.parameters == {3: (0.5, 100), 4: (0.25, 200)}
+    assert extractor.parameters == {0: (0, 0), 3: (0.5, 100), 4: (0.25, 200)}
     seen = []
 
     def select(counts, limit, start_prob, num_samples, rng):
@@ -152,7 +182,7 @@ def test_keywords_are_whole_words(write):
     ("read", "content", "message"),
     [
         (read_keywords, " \n", "a.txt has no keywords"),
-        (read_parameters, "\n0 0 0\n", "a.txt has no rows with a probability above 0"),
+        (read_parameters, "\n", "a.txt has no rows"),
         (read_parameters, "3 0.5 100\n4 0.5\n", "a.txt:2: '4 0.5' is not a row, a probability and a number"),
         (read_parameters, "3 0.5 x\n", "a.txt:1: '3 0.5 x' is not a row"),
         (read_parameters, "3 1 100\n", r"a.txt:1: row 3 has the probability 1\.0 and 100 samples"),

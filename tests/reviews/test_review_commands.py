@@ -1,5 +1,6 @@
 """From tagged reviews to a tagger, and from raw text to clean tags, by the commands of the example's README."""
 
+import gzip
 import json
 import re
 
@@ -74,3 +75,33 @@ def test_untagged_reviews_are_not_cleaned(as_arguments, write, tmp_path):
     path = write("a.jsonl", [{"id": 1, "text": "The cat sleeps.", "labels": [[0, 7, "summary"]]}])
     with pytest.raises(ValueError, match=r"a\.jsonl:1: the review has no 'words'; run the command prepare"):
         clean.main(as_arguments({"input_file": path, "output_file": tmp_path / "b.jsonl"}))
+
+
+def test_bullets_stop_spans_but_hyphens_in_compounds_do_not(as_arguments, write, tmp_path):
+    text = "Strengths - The state-of-the-art idea is novel - No code"
+    words = [(m.start(), m.end()) for m in re.finditer(r"\w+|-", text)]
+    labels = [[text.index("idea"), text.index(" novel"), "originality_positive"]]
+    row = {"id": 1, "text": text, "words": words, "sentence_ids": [0] * len(words), "labels": labels}
+    paths = {"input_file": write("tagged.jsonl", [row]), "output_file": tmp_path / "new" / "folder" / "cleaned.jsonl"}
+    clean.main(as_arguments(paths))
+    (cleaned,) = read_reviews(paths["output_file"])
+    assert [text[start:end] for start, end, _ in cleaned.labels] == ["The state-of-the-art idea is novel"]
+
+
+def test_training_data_need_labels(as_arguments, write, tmp_path):
+    paths = {"output_file": tmp_path / "prepared.jsonl", "column_file": tmp_path / "train.txt"}
+    unlabelled = write("a.jsonl", [{"id": 1, "text": "It is new.", "label": [[0, 5, "originality_positive"]]}])
+    with pytest.raises(ValueError, match="the review has no 'labels'; add them"):
+        prepare.main(as_arguments({"input_file": unlabelled, **paths}))
+    assert not list(tmp_path.glob("*.txt"))
+    cut = write("b.jsonl", [{"id": 1, "text": "It isn't.", "labels": [[0, 5, "x"]]}])
+    with pytest.raises(ValueError, match="cuts the word"):
+        prepare.main(as_arguments({"input_file": cut, **paths}))
+    assert not list(tmp_path.glob("*.txt"))
+
+
+@pytest.mark.parametrize("name", ["a.JSONL", "a.json", "a.ndjson", "a.jsonl.gz"])
+def test_json_lines_of_other_names(write, name):
+    line = json.dumps({"id": "x", "text": "It is new."}).encode()
+    (review,) = read_reviews(write(name, gzip.compress(line) if name.endswith("gz") else line))
+    assert (review.id, review.text) == ("x", "It is new.")

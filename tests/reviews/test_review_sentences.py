@@ -32,6 +32,13 @@ def split(english_parser):
         "We derive it w.r.t. The weights of a layer.",
         "The gain is small (see the table. It is on page 5. Nothing is bold there) but real.",
         "The data are new [they are from the web. Nobody has them] and large.",
+        "It is vague, e.g., What is x?",
+        "The claim is strong, i.e.: Why should it hold?",
+        "See App. A for details.",
+        "The proof is in Sec. III of the text.",
+        "It follows from Prop. A.1 and the lemma.",
+        "I asked Dr. Smith about it.",
+        "The model, a.k.a. Big Tower, is large.",
         "Improve the plots, captions, etc. before you submit.",
         "The baselines (e.g. Those of Lee et al. 2019. Also others.) are weak.",
     ],
@@ -47,6 +54,8 @@ def test_one_sentence(split, sentence):
         ["The plots are unclear :(", "The tables are good.", "I like it :)", "It is new."],
         ["It takes ten sec. on my machine.", "It is slow."],
         ["It takes only ten sec.", "The other one is slow."],
+        ["It needs the app.", "A user may like it."],
+        ["The range is [0, 1).", "The first claim is wrong.", "I would use (0, 1]."],
         ["This is (a draft.", "It is not ready.", "I am sure."],
     ],
 )
@@ -83,6 +92,7 @@ def test_words(english_parser, text, expected):
         ("(a", []),
         ("(a [b) c", [(0, 5)]),
         ("1) a (b) 2) c", [(5, 7)]),
+        ("[0, 1) a (b) (0, 1]", [(0, 5), (13, 18), (9, 11)]),
     ],
 )
 def test_brackets_with_their_partners(text, pairs):
