@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command that is named first."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] not in COMMANDS:
-        summaries = (f"  {name:<16}{summary}" for name, (_, _, summary) in COMMANDS.items())
+        summaries = (f"  {name:<17}{summary}" for name, (_, _, summary) in COMMANDS.items())
         is_wanted = arguments in (["--help"], ["-h"])
         unknown = [] if is_wanted or not arguments else [f"\nunknown command {arguments[0]!r}"]
         usage = ["usage: syntax-bert COMMAND ...; syntax-bert COMMAND --help\n", *summaries, *unknown]
