@@ -15,6 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # the models are tiny, and there 
 import pytest
 import sentencepiece
 import torch
+from file_server import serve_models
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
     BertConfig,
@@ -117,6 +118,13 @@ def english_parser():
 def syntax_tokenizer(plain_checkpoint, english_parser):
     """A syntax tokenizer with all five columns."""
     return SyntaxTokenizerFast.from_pretrained(plain_checkpoint, parser=english_parser)
+
+
+@pytest.fixture
+def mirror(monkeypatch, tmp_path, english_parser):
+    """A server of published models; they come into the test's own folder."""
+    with serve_models(monkeypatch, tmp_path, english_parser) as server:
+        yield server
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from file_server import Answer, serve_models
+from file_server import Answer
 
 from syntax_bert import SyntaxTokenizerFast, UDPipeParser
 from syntax_bert.model_card import read_parsers
@@ -21,12 +21,6 @@ from syntax_bert.tokenization.udpipe_models import file_digest
 
 FILE = "german-gsd-ud-2.5-191206.udpipe"
 FORK = multiprocessing.get_context("fork")
-
-
-@pytest.fixture
-def mirror(monkeypatch, tmp_path, english_parser):
-    with serve_models(monkeypatch, tmp_path, english_parser) as server:
-        yield server
 
 
 @pytest.fixture

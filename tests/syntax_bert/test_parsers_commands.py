@@ -1,16 +1,9 @@
 import pytest
-from file_server import serve_models
 
 from syntax_bert import cli, parser_path
 from syntax_bert.tokenization.udpipe_models import file_digest
 
 FILE = "german-gsd-ud-2.5-191206.udpipe"
-
-
-@pytest.fixture
-def mirror(monkeypatch, tmp_path, english_parser):
-    with serve_models(monkeypatch, tmp_path, english_parser) as server:
-        yield server
 
 
 @pytest.fixture

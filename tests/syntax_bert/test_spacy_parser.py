@@ -7,6 +7,7 @@ from importlib import invalidate_caches
 from multiprocessing import get_context
 
 import pytest
+from parser_texts import BLANK, ODD, check_characters
 
 from syntax_bert import SyntaxTokenizerFast
 from syntax_bert.parsers.catalogue import load_parser
@@ -116,31 +117,16 @@ def test_a_batch_does_not_change_its_texts(parser):
     assert parser.parse_words(words) == [parser.parse_words([each])[0] for each in words]
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\n", "\x00", "\u2028", "\x85", "\t \u3000"])
+@pytest.mark.parametrize("text", BLANK)
 def test_blank_text_has_no_words(parser, text):
     assert parser.parse([text]) == [Parse(text, [], [], [], [], [], [])]
     assert parser.parse([text], dependencies=False) == [Parse(text, [], [], [], [])]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Le chat\x00dort.",
-        "\n Le chat\u2028dort.\r\n\r\nIl voit.\x85",
-        "القط ينام. שלום",
-        "💩 👨‍👩‍👧‍👦 chat 1️⃣ 🇩🇪.",
-        "知识就是力量",
-        "\ufeffLe chat\u00a0dort.",
-        "E\u0301te\u0301.",
-    ],
-)
+@pytest.mark.parametrize("text", ODD)
 def test_words_hold_all_characters_of_the_original_text(parser, text):
     (parse,) = parser.parse([text])
-    assert parse.text == text
-    covered = {position for start, end in zip(parse.starts, parse.ends, strict=True) for position in range(start, end)}
-    rest = "".join(character for position, character in enumerate(text) if position not in covered)
-    assert not rest.replace("\x00", "").strip()
-    assert all(parse.form(word).strip() == parse.form(word) != "" for word in range(len(parse)))
+    check_characters(parse, text)
 
 
 def read(words, heads, deprels, starts=None, dependencies=True):
