@@ -4,7 +4,7 @@
 |---|---|
 | `parse_command`, `parse_corpus` | `syntax-bert parse`, and what it does, in Python |
 | `documents` | rows of files and data sets |
-| `shards`, `shard_parser`, `shard_workers` | rows that are parsed and written together, in several processes |
+| `batches`, `shards`, `shard_parser`, `shard_workers` | rows parsed and written together, in several processes |
 | `corpus_folder`, `parse_columns` | what lies in the folder, and in a column of parses |
 | `stored_parses` | the folder as a parser, for `--parses` |
 | `datatrove_block` | the same work in pipelines of datatrove |

@@ -1,6 +1,6 @@
 """Parsing as a block of datatrove pipelines (https://github.com/huggingface/datatrove), for many machines."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import pyarrow as pa
@@ -9,12 +9,13 @@ from datatrove.pipeline.base import PipelineStep
 
 from syntax_bert.parsers import Parser
 from syntax_bert.parsers.catalogue import load_parser
+from syntax_bert.tokenization.universal_dependencies import Parse
 
+from .batches import BATCH, parse_batch
 from .parse_columns import PARSE_TYPE, parse_column, to_record
 
 __all__ = ["DOCUMENT_SCHEMA", "SyntaxParser"]
 
-BATCH = 100  # documents
 COLUMN = parse_column("text")
 DOCUMENT_SCHEMA = pa.schema({"text": pa.string(), "id": pa.string(), COLUMN: PARSE_TYPE})
 
@@ -54,15 +55,13 @@ class SyntaxParser(PipelineStep):
                 yield document
 
     def parse(self, batch: list[Document]) -> None:
-        """Parses the documents of a batch; if that fails, one by one to name the one."""
-        languages = None if self.language is None else [self.language] * len(batch)
-        try:
-            parses = self.parser.parse([document.text for document in batch], languages, self.dependencies)
-        except ValueError as error:
-            if len(batch) == 1:
-                raise ValueError(f"document {batch[0].id!r}: {error}") from error
-            for document in batch:
-                self.parse([document])
-            return
+        """Parses the documents of a batch."""
+
+        def parse_texts(texts: Sequence[str], languages: Sequence[str | None]) -> list[Parse]:
+            given = None if self.language is None else languages
+            return self.parser.parse(texts, given, self.dependencies)
+
+        texts, places = [document.text for document in batch], [f"document {document.id!r}" for document in batch]
+        parses = parse_batch(parse_texts, texts, [self.language] * len(batch), places)
         for document, parse in zip(batch, parses, strict=True):
             document.metadata[COLUMN] = to_record(parse)

@@ -15,13 +15,12 @@ from syntax_bert.parsers import Parser
 from syntax_bert.tokenization.udpipe_models import file_digest
 from syntax_bert.tokenization.universal_dependencies import Parse
 
+from .batches import BATCH, parse_batch
 from .corpus_folder import CorpusFolder
 from .parse_columns import PARSE_TYPE, parse_column, to_record
 from .shards import CorpusOptions, Shard, choose_columns
 
 __all__ = ["Progress", "ShardParser"]
-
-BATCH = 100  # texts that are parsed between two signs of progress
 
 
 class Progress:
@@ -85,16 +84,9 @@ class ShardParser:
         parses: list[Parse | None] = [None] * len(texts)
         for start in range(0, len(texts), BATCH):
             rows = [row for row in range(start, min(start + BATCH, len(texts))) if texts[row] is not None]
-            try:
-                made = self.parse_some([texts[row] for row in rows], [languages[row] for row in rows])
-            except ValueError:
-                for row in rows:  # to name the one
-                    try:
-                        self.parse_some([texts[row]], [languages[row]])
-                    except ValueError as error:
-                        source, number = shard.places[row]
-                        raise ValueError(f"{source}:{number}: {error}") from error
-                raise
+            places = [f"{source}:{number}" for source, number in map(shard.places.__getitem__, rows)]
+            given, codes = [texts[row] for row in rows], [languages[row] for row in rows]
+            made = parse_batch(self.parse_some, given, codes, places)
             for row, parse in zip(rows, made, strict=True):
                 parses[row] = parse
             self.progress.add(len(rows))
